@@ -73,8 +73,8 @@ std::string nearest_parallelism(const Study& study, double limit) {
   return "";
 }
 
-/// What a training step may do without: kept activations of its layers, then weights on every
-/// replica, then both. Where that is not enough, more replicas: tensor ranks beyond a node cost
+/// What a training step may do without: some of the kept activations of its layers, all of them,
+/// weights on every replica, or both. Where that is not enough, more replicas: tensor ranks beyond a node cost
 /// more.
 std::string nearest_training_memory(const Study& study, double limit) {
   if (!study.training || !study.model.architecture) return "";
@@ -87,6 +87,8 @@ std::string nearest_training_memory(const Study& study, double limit) {
   const Training& now = *study.training;
   const std::string recompute = "workload.training.layers: recompute";
   const std::string share = "workload.training.sharding: weights";
+  if (now.layers == LayerActivations::keep && fits(LayerActivations::selective, now.sharding))
+    return "workload.training.layers: selective";
   if (fits(LayerActivations::recompute, now.sharding)) return recompute;
   if (fits(now.layers, StateSharding::weights)) return share;
   if (fits(LayerActivations::recompute, StateSharding::weights))

@@ -60,23 +60,35 @@ Time time_at(const Curve& curve, double bytes) {
 /// nccl-tests doc/PERFORMANCE.md, "bus bandwidth"; an all-reduce does it twice.
 double moved_share(double num_ranks) { return (num_ranks - 1) / num_ranks; }
 
-/// One number of ranks is known, another asked for. Between bytes alone, which grow as above, and
-/// rounds alone, which grow as n - 1, lies everything that a ring or a tree can do. [ours]
-Time scaled(const Time& known, double from, double to) {
-  const double by_bytes = moved_share(to) / moved_share(from);
-  const double by_rounds = (to - 1) / (from - 1);
-  return {std::min(by_bytes, by_rounds) * known.low, by_bytes * known.value,
-          std::max(by_bytes, by_rounds) * known.high, Evidence::assumed};
+/// What one number of ranks takes. The smallest size that was measured is all latency.
+struct Known {
+  Time time;
+  double latency_share = 1;  // of the time, 0 to 1
+};
+
+Known known_at(const Curve& curve, double bytes) {
+  const Time time = time_at(curve, bytes);
+  return {time, curve.begin()->second.value / std::max(time.value, curve.begin()->second.value)};
+}
+
+/// One number of ranks is known, another asked for. All of it grows as the moved share, or its
+/// latency by a round for each rank, as n - 1: a tree or a ring lies between. [ours]
+Time scaled(const Known& known, double from, double to) {
+  const double bytes = moved_share(to) / moved_share(from);
+  const double rounds = (to - 1) / (from - 1);
+  const double with_rounds = known.latency_share * rounds + (1 - known.latency_share) * bytes;
+  return {std::min(bytes, with_rounds) * known.time.low, bytes * known.time.value,
+          std::max(bytes, with_rounds) * known.time.high, Evidence::assumed};
 }
 
 /// Over numbers of ranks, of which at least one was measured.
-Time time_among(const std::map<double, Time>& by_ranks, double ranks) {
+Time time_among(const std::map<double, Known>& by_ranks, double ranks) {
   const auto above = by_ranks.lower_bound(ranks);
-  if (above != by_ranks.end() && above->first == ranks) return above->second;
+  if (above != by_ranks.end() && above->first == ranks) return above->second.time;
   if (above == by_ranks.begin()) return scaled(above->second, above->first, ranks);
   const auto below = std::prev(above);
   if (above == by_ranks.end()) return scaled(below->second, below->first, ranks);
-  return between(below->second, above->second,
+  return between(below->second.time, above->second.time,
                  (ranks - below->first) / (above->first - below->first));
 }
 
@@ -91,10 +103,10 @@ std::optional<Estimate<Seconds>> transfer_time(const std::vector<TransferPoint>&
     if (point.kind == kind && point.scope == scope)
       curves[static_cast<double>(point.num_ranks)].emplace(point.size.value, point.time);
   if (curves.empty()) return std::nullopt;
-  std::map<double, Time> by_ranks;
+  std::map<double, Known> by_ranks;
   for (auto& [ranks, curve] : curves) {
     take_faster_larger_sizes(curve);
-    by_ranks.emplace(ranks, time_at(curve, size.value));
+    by_ranks.emplace(ranks, known_at(curve, size.value));
   }
   return time_among(by_ranks, static_cast<double>(num_ranks));
 }

@@ -32,9 +32,9 @@ struct TransferPoint {
 /// Seconds for `size` bytes: the straight line between the two measured sizes around it, the
 /// outermost slope beyond them, and below the smallest its time; no longer than a larger size.
 /// Between two measured numbers of ranks a straight line again, since latency grows by a hop for
-/// each; beyond them assumed, from bytes alone to rounds alone. Nothing where that kind and scope
-/// have not been measured at all; zero for a rank by itself. Sizes, times > 0; ranks of points
-/// >= 2.
+/// each. Beyond them assumed: the share of bytes that a rank moves, with a latency that grows as
+/// this share or by a round for each rank. Nothing where that kind and scope have not been measured
+/// at all; zero for a rank by itself. Sizes, times > 0; ranks of points >= 2.
 std::optional<Estimate<Seconds>> transfer_time(const std::vector<TransferPoint>& points,
                                                TransferKind kind, TransferScope scope,
                                                Count num_ranks, Bytes size);

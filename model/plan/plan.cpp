@@ -222,6 +222,8 @@ WorkloadKind planned_workload(const Study& study) {
 
 Bytes planned_memory(const Study& study) { return kCountedShare * *study.machine->memory_capacity; }
 
+bool is_too_large(const PlacedStudy& placed) { return too_large(placed).has_value(); }
+
 double least_cost(const PlacedStudy& placed) {
   const Study& study = placed.study;
   const WorkloadKind kind = planned_workload(study);

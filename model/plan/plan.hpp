@@ -61,6 +61,9 @@ WorkloadKind planned_workload(const Study& study);
 /// have a machine that says its capacity.
 Bytes planned_memory(const Study& study);
 
+/// Whether not even the standard residual fits, which keeps least.
+bool is_too_large(const PlacedStudy& placed);
+
 /// What a plan on this placement costs at least; 0 where no bound is known.
 double least_cost(const PlacedStudy& placed);
 

@@ -23,9 +23,9 @@ enum class Optimizer : std::uint8_t { adamw, muon };
 /// stages 0 to 3. [zero]
 enum class StateSharding : std::uint8_t { none, optimizer, gradients, weights };
 
-/// What the layers beside the residual path keep for their backward passes: all that these read, or
-/// nothing, so that they run their forward passes again.
-enum class LayerActivations : std::uint8_t { keep, recompute };
+/// What the layers beside the residual path keep for their backward passes: all that these read; all
+/// but what little work makes again; or nothing, so that they run their forward passes again.
+enum class LayerActivations : std::uint8_t { keep, selective, recompute };
 
 /// One optimiser step of one model replica.
 struct Training {
@@ -52,9 +52,9 @@ constexpr bool recomputes_residual(const Training& training) {
   return training.activations == ActivationPolicy::recompute;
 }
 
-/// The same of the layers.
+/// The same of the layers, in part or as a whole.
 constexpr bool recomputes_layers(const Training& training) {
-  return training.layers == LayerActivations::recompute;
+  return training.layers != LayerActivations::keep;
 }
 
 constexpr bool has_recomputation(const Training& training) {

@@ -11,8 +11,10 @@ namespace {
 
 double gate_of(OutputGate gate, double width) { return gate == OutputGate::present ? width : 0; }
 
+/// What is made again comes from what is kept: in MLA heads from the compressed vectors.
 struct KeptByAttention {
   Count tensor;
+  LayerActivations layers;
 
   /// Queries, keys, values, the output, and its gate.
   double operator()(const GroupedAttention& a) const {
@@ -30,7 +32,10 @@ struct KeptByAttention {
     const double value = as_double(a.value_dim);
     const double compressed =
         as_double(a.q_rank.value_or(0)) + as_double(a.kv_rank) + as_double(a.rope_dim);
-    return compressed + heads * (2 * key + 2 * value) + gate_of(a.output_gate, heads * value) +
+    const bool is_selective = layers == LayerActivations::selective;
+    const double query = is_selective && a.q_rank ? 0 : key;
+    const double key_and_value = is_selective ? 0 : key + value;
+    return compressed + heads * (query + key_and_value + value) + gate_of(a.output_gate, heads * value) +
            a.indexer.queries() + as_double(a.indexer.dim);
   }
 
@@ -55,104 +60,124 @@ struct KeptByAttention {
 struct KeptByMlp {
   double d;
   double tensor;
+  LayerActivations layers;
 
-  /// Gate, up and their product.
-  double operator()(const DenseMlp& m) const { return 3 * as_double(m.width) / tensor; }
+  /// Gate, up and their product, which is made again of both.
+  KeptElements gated(double width) const {
+    if (layers == LayerActivations::selective) return {.in_precision = 2 * width / tensor};
+    return {.in_precision = width / tensor, .in_dtype = 2 * width / tensor};
+  }
+
+  KeptElements operator()(const DenseMlp& m) const { return gated(as_double(m.width)); }
 
   /// The router's logits; of each expert of a token its row, gate, up and product.
-  double operator()(const ExpertMlp& m) const {
-    const double width = as_double(m.width);
+  KeptElements operator()(const ExpertMlp& m) const {
     const double row = m.latent_width ? as_double(*m.latent_width) : d;
-    return (as_double(m.num_experts) + as_double(m.num_shared) * 3 * width +
-            as_double(m.num_active) * (row + 3 * width)) /
-           tensor;
+    KeptElements kept = gated(as_double((m.num_shared + m.num_active) * m.width));
+    kept.in_precision += as_double(m.num_active) * row / tensor;
+    kept.in_dtype += as_double(m.num_experts) / tensor;
+    return kept;
   }
 };
 
-/// What the layers keep of one micro-batch.
+Bytes bytes_of(const KeptElements& kept, const Study& study) {
+  const Dtype precision =
+      study.training->precision == Precision::fp8 ? Dtype::fp8 : study.model.dtype;
+  return storage(kept.in_precision, precision) + storage(kept.in_dtype, study.model.dtype);
+}
+
+/// One micro-batch.
 struct KeptByLayers {
   Bytes layer;          // a sublayer, as the mean over all
   Bytes decoder_layer;  // the largest attention and the largest MLP
-  Bytes logits;
 };
 
-KeptByLayers kept_by_layers(const Study& study) {
-  const Architecture& architecture = *study.model.architecture;
+double tokens_of_device(const Study& study) {
   const Training& training = *study.training;
+  return as_double(training.sequence_length) * as_double(training.micro_batch_size) /
+         as_double(study.context_parallel_size);
+}
+
+KeptByLayers kept_by_layers(const Study& study, LayerActivations policy) {
   const double d = as_double(study.model.hidden_size);
   const Count tensor = study.tensor_parallel_size;
-  const double tokens = as_double(training.sequence_length) * as_double(training.micro_batch_size) /
-                        as_double(study.context_parallel_size);
-  double all = 0;
-  double attention = 0;
-  double mlp = 0;
-  for (const AttentionLayers& layers : architecture.attention) {
-    const double kept = kept_elements(layers.attention, tensor);
+  const double tokens = tokens_of_device(study);
+  Bytes all;
+  Bytes attention;
+  Bytes mlp;
+  for (const AttentionLayers& layers : study.model.architecture->attention) {
+    const Bytes kept = tokens * bytes_of(kept_elements(layers.attention, tensor, policy), study);
     all += as_double(layers.num_decoder_layers) * kept;
     attention = std::max(attention, kept);
   }
-  for (const MlpLayers& layers : architecture.mlp) {
-    const double kept = kept_elements(layers.mlp, d, tensor);
+  for (const MlpLayers& layers : study.model.architecture->mlp) {
+    const Bytes kept = tokens * bytes_of(kept_elements(layers.mlp, d, tensor, policy), study);
     all += as_double(layers.num_decoder_layers) * kept;
     mlp = std::max(mlp, kept);
   }
-  const Dtype dtype = study.model.dtype;
-  return {
-      storage(tokens * all / as_double(study.model.num_layers), dtype),
-      storage(tokens * (attention + mlp), dtype),
-      storage(tokens * as_double(architecture.vocabulary_size) / as_double(tensor), Dtype::f32)};
+  return {(1 / as_double(study.model.num_layers)) * all, attention + mlp};
 }
 
-/// A forward pass adds its chunk, the gradients of its weights take it away.
-Bytes peak_of_kept(const std::vector<PipelineTask>& tasks, const std::vector<Bytes>& chunks) {
+Bytes logits_of(const Study& study) {
+  return storage(tokens_of_device(study) * as_double(study.model.architecture->vocabulary_size) /
+                     as_double(study.tensor_parallel_size),
+                 Dtype::f32);
+}
+
+/// What one chunk keeps from its forward pass on, and what it has once the rest is made again.
+struct Chunk {
+  Bytes kept;
+  Bytes whole;
+};
+
+/// A whole backward pass makes the rest again decoder layer by decoder layer. A split one makes a
+/// chunk's for the gradients of its inputs, and needs it until those of its weights.
+Bytes peak_of(const std::vector<PipelineTask>& tasks, const std::vector<Chunk>& chunks,
+              Bytes made_again_at_once) {
   Bytes now;
   Bytes peak;
   for (const PipelineTask& task : tasks) {
-    const Bytes bytes = chunks[static_cast<std::size_t>(task.chunk)];
-    if (task.kind == TaskKind::forward) now += bytes;
-    if (task.kind == TaskKind::backward_weight) now -= bytes;
-    peak = std::max(peak, now);
-  }
-  return peak;
-}
-
-/// A whole backward pass goes from decoder layer to decoder layer. A split one makes a chunk's
-/// activations for the gradients of its inputs, and needs them until those of its weights.
-Bytes peak_of_recomputed(const std::vector<PipelineTask>& tasks, const std::vector<Bytes>& chunks,
-                         Bytes decoder_layer) {
-  Bytes now;
-  Bytes peak = decoder_layer;
-  for (const PipelineTask& task : tasks) {
+    const Chunk& chunk = chunks[static_cast<std::size_t>(task.chunk)];
     const bool is_split = task.backward == BackwardPass::split;
-    const Bytes bytes = is_split ? chunks[static_cast<std::size_t>(task.chunk)] : Bytes{};
-    if (task.kind == TaskKind::backward_input) now += bytes;
-    peak = std::max(peak, is_split ? now : now + decoder_layer);
-    if (task.kind == TaskKind::backward_weight) now -= bytes;
+    if (task.kind == TaskKind::forward) now += chunk.kept;
+    if (task.kind == TaskKind::backward_input && is_split) now += chunk.whole - chunk.kept;
+    peak = std::max(peak, is_split ? now : now + made_again_at_once);
+    if (task.kind == TaskKind::backward_weight) now -= is_split ? chunk.whole : chunk.kept;
   }
   return peak;
 }
 
 }  // namespace
 
-double kept_elements(const Attention& attention, Count tensor) {
-  return std::visit(KeptByAttention{tensor}, attention);
+KeptElements kept_elements(const Attention& attention, Count tensor, LayerActivations layers) {
+  if (layers == LayerActivations::recompute) return {};
+  return {.in_dtype = std::visit(KeptByAttention{tensor, layers}, attention)};
 }
 
-double kept_elements(const Mlp& mlp, double hidden_size, Count tensor) {
-  return std::visit(KeptByMlp{hidden_size, as_double(tensor)}, mlp);
+KeptElements kept_elements(const Mlp& mlp, double hidden_size, Count tensor,
+                           LayerActivations layers) {
+  if (layers == LayerActivations::recompute) return {};
+  return std::visit(KeptByMlp{hidden_size, as_double(tensor), layers}, mlp);
+}
+
+double weights_projecting_up(const Attention& attention) {
+  const auto* a = std::get_if<LatentAttention>(&attention);
+  if (a == nullptr) return 0;
+  const double query = as_double(a->q_rank.value_or(0)) * as_double(a->nope_dim + a->rope_dim);
+  const double key_and_value = as_double(a->kv_rank) * as_double(a->nope_dim + a->value_dim);
+  return as_double(a->num_heads) * (query + key_and_value);
 }
 
 std::vector<Bytes> layer_activations(const Study& study, const PipelineOrder& order) {
-  const KeptByLayers kept = kept_by_layers(study);
-  std::vector<Bytes> chunks;
+  const KeptByLayers kept = kept_by_layers(study, study.training->layers);
+  const KeptByLayers whole = kept_by_layers(study, LayerActivations::keep);
+  std::vector<Chunk> chunks;
   for (const Count layers : layout_of(study).chunk_layers)
-    chunks.push_back(as_double(layers) * kept.layer);
+    chunks.push_back({as_double(layers) * kept.layer, as_double(layers) * whole.layer});
   std::vector<Bytes> stages;
   for (const std::vector<PipelineTask>& tasks : order.stages)
-    stages.push_back(recomputes_layers(*study.training)
-                         ? peak_of_recomputed(tasks, chunks, kept.decoder_layer)
-                         : peak_of_kept(tasks, chunks));
-  stages.back() += kept.logits;
+    stages.push_back(peak_of(tasks, chunks, whole.decoder_layer - kept.decoder_layer));
+  stages.back() += logits_of(study);
   return stages;
 }
 

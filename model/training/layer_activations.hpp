@@ -9,15 +9,27 @@
 
 namespace depthcost {
 
-/// Elements that one decoder layer keeps for each token of its tensor ranks, on one of them: inputs
-/// and outputs of its products, but for its normalised input, which the residual path keeps.
-/// Attention keeps no scores: kernels make them again. [flash_attention]
-double kept_elements(const Attention& attention, Count tensor);
-double kept_elements(const Mlp& mlp, double hidden_size, Count tensor);
+/// Elements of one token on one tensor rank.
+struct KeptElements {
+  double in_precision = 0;  // in the type of the products, which alone read them
+  double in_dtype = 0;      // in the model's type
+};
 
-/// The most that each stage holds at a time, micro-batches in flight together. Layers that are
-/// recomputed hold one decoder layer at a time, or where the backward pass is split, their chunk
-/// from the gradients of its inputs to those of its weights. The last stage has the logits of a
+/// What one decoder layer keeps: inputs and outputs of its products, but for its normalised input,
+/// which the residual path keeps. Attention keeps no scores: kernels make them again.
+/// [flash_attention] `selective` keeps neither what MLA projects up nor products of gates, and with
+/// fp8 products it keeps gates in fp8. arXiv:2412.19437 Sec. 3.2.3, 3.3.3
+KeptElements kept_elements(const Attention& attention, Count tensor, LayerActivations layers);
+KeptElements kept_elements(const Mlp& mlp, double hidden_size, Count tensor,
+                           LayerActivations layers);
+
+/// Weights with which MLA projects up, in one decoder layer on all ranks: `selective` multiplies with
+/// them again.
+double weights_projecting_up(const Attention& attention);
+
+/// The most that each stage holds at a time, micro-batches in flight together. What is made again
+/// is there for one decoder layer at a time, or where the backward pass is split, for a chunk from
+/// the gradients of its inputs to those of its weights. The last stage has the logits of a
 /// micro-batch, in f32. The study must have a training step and an architecture.
 std::vector<Bytes> layer_activations(const Study& study, const PipelineOrder& order);
 

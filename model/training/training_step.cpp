@@ -183,7 +183,7 @@ class TrainingModel {
     const Seconds for_inputs = layers.backward_input + residual.backward;
     return {.forward = std::max(forward, offload),
             .recompute = (recomputes_residual(*study_.training) ? residual.forward : Seconds{}) +
-                         (recomputes_layers(*study_.training) ? layers.forward : Seconds{}),
+                         layers.recompute,
             .backward_input = std::max(for_inputs, offload - for_weights),
             .backward_weight = for_weights};
   }

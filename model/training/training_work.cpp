@@ -7,8 +7,10 @@
 
 #include "model/ledger/backward.hpp"
 #include "model/ledger/launches.hpp"
+#include "model/step/layer_cost.hpp"
 #include "model/step/scheme_payload.hpp"
 #include "model/step/weights_and_cache.hpp"
+#include "model/training/layer_activations.hpp"
 #include "model/training/replicas.hpp"
 #include "model/training/rest_of_training.hpp"
 
@@ -116,6 +118,19 @@ double core_share(const Study& study, const RestRow& row, IntervalEnd end) {
   return core > Seconds{} ? core / all : 0;
 }
 
+/// The share of attention's weights that are multiplied with again before a backward pass.
+double share_projected_up(const Study& study) {
+  if (study.training->layers != LayerActivations::selective || !study.model.architecture) return 0;
+  double again = 0;
+  double all = 0;
+  for (const auto& [attention, num_decoder_layers] : study.model.architecture->attention) {
+    again += as_double(num_decoder_layers) * weights_projecting_up(attention);
+    all += as_double(num_decoder_layers) *
+           num_weights(attention, as_double(study.model.hidden_size));
+  }
+  return again / all;
+}
+
 std::vector<Bytes> messages(const Study& study, const ResidualPath& path, Dtype dtype) {
   std::vector<Bytes> bytes;
   const double elements = training_tokens(study) * as_double(study.model.hidden_size);
@@ -198,6 +213,7 @@ std::vector<Seconds> offload_seconds(const Study& study, const ResidualPath& pat
 
 std::vector<LayerWork> layer_work(const Study& study, const RestOfStep& rest, IntervalEnd end) {
   const PipelineLayout layout = layout_of(study);
+  const double projected_up = share_projected_up(study);
   std::vector<LayerWork> work;
   for (std::size_t chunk = 0; chunk < layout.chunk_layers.size(); ++chunk) {
     const bool is_last = chunk + 1 == layout.chunk_layers.size();
@@ -211,6 +227,9 @@ std::vector<LayerWork> layer_work(const Study& study, const RestOfStep& rest, In
       // more: gradients of mixes, values, queries and keys. None is for a weight. [flash_attention]
       const Seconds core = core_share(study, row, end) * forward;
       layers.forward += forward;
+      if (study.training->layers == LayerActivations::recompute) layers.recompute += forward;
+      if (row.term == RestTerm::attention)
+        layers.recompute += projected_up * (forward - core);
       layers.backward_input += forward + 1.5 * core;
       if (row.term != RestTerm::collectives) layers.backward_weight += forward - core;
     }

@@ -159,8 +159,8 @@ const std::array kScenario{
                  "recompute", "[mhc] Sec. 4.3.2; Kimi K3 recomputes AttnRes too: arXiv:2607.24653"),
     with_default(
         key(choice, "workload.training.layers", kNames<LayerActivations>,
-            "whether the layers keep what their backward passes read, or run their forward "
-            "passes again"),
+            "whether the layers keep what their backward passes read, all but what MLA projects up "
+            "and products of gates, or nothing, and run their forward passes again"),
         "keep", "NVIDIA/Megatron-LM: recomputation is an option"),
     with_default(
         key(choice, "workload.training.optimizer", kNames<Optimizer>, "whose state lies in memory"),

@@ -142,6 +142,7 @@ void PlanWork::ask(std::size_t placements) {
 }
 
 void PlanWork::add(const PlacedStudy& placed) {
+  if (is_too_large(placed)) return;
   layers_ += planned_layers(placed.study, placed.axes);
   passes_ += swept_passes(placed.study, placed.axes);
   refuse_above(kMaxPlannedLayers, layers_, "layers to go through on all placements", "batches");

@@ -9,6 +9,7 @@
 
 #include "scenarios/presets/reference.hpp"
 #include "scenarios/read/settings.hpp"
+#include "scenarios/read/unasked_batches.hpp"
 #include "scenarios/read/usual_workload.hpp"
 
 namespace depthcost {
@@ -194,7 +195,9 @@ UnreadScenario asked_document(const std::string& path, const ScenarioOptions& op
 Scenario asked_scenario(const std::string& path, const ScenarioOptions& options,
                         const Constants& constants) {
   const UnreadScenario asked = asked_document(path, options);
-  return scenario_of(asked.document, asked.file, asked.provenance, constants);
+  Scenario scenario = scenario_of(asked.document, asked.file, asked.provenance, constants);
+  leave_out_unasked_batches(scenario);
+  return scenario;
 }
 
 std::string stem_of(const std::string& path, const ScenarioOptions& options) {

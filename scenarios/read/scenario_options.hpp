@@ -44,7 +44,7 @@ std::string stem_of(const ScenarioOptions& options);
 /// settings are applied.
 UnreadScenario asked_document(const std::string& path, const ScenarioOptions& options);
 
-/// The scenario of that document.
+/// The scenario of that document, without the usual batches that do not fit.
 Scenario asked_scenario(const std::string& path, const ScenarioOptions& options,
                         const Constants& constants = shipped_constants());
 

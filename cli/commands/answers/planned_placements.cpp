@@ -90,8 +90,10 @@ std::vector<std::string> schemes_of(const ScenarioOptions& question) {
   return schemes;
 }
 
-PlanSource read_source(const ScenarioOptions& question, PlannedBlocks blocks) {
-  UnreadScenario source = asked_document("", question);
+/// All batches stay, since one that does not fit on one placement may fit on another.
+PlanSource read_source(const std::string& path, const ScenarioOptions& question,
+                       PlannedBlocks blocks) {
+  UnreadScenario source = asked_document(path, question);
   Study own = scenario_of(source.document, source.file, source.provenance).study;
   return {.source = std::move(source), .own = std::move(own), .blocks = blocks};
 }
@@ -102,15 +104,16 @@ PlanSource source_of(ScenarioOptions question, const std::string& scheme, Count 
   question.scheme = scheme;
   if (question.block_size.empty() && scheme == schemes::kBlockAttnRes.id)
     question.block_size = kAnyBlockSize;
-  return read_on_ranks(std::move(question), devices,
-                       [&](const ScenarioOptions& asked) { return read_source(asked, blocks); });
+  return read_on_ranks(std::move(question), devices, [&](const ScenarioOptions& asked) {
+    return read_source("", asked, blocks);
+  });
 }
 
 /// The model as it ships: who has trained it with blocks cannot change them. Of a model with the
 /// standard residual, what Block AttnRes would add.
 PlanSource own_source(const ScenarioOptions& question, Count devices) {
   PlanSource own = read_on_ranks(question, devices, [](const ScenarioOptions& asked) {
-    return read_source(asked, PlannedBlocks::written);
+    return read_source("", asked, PlannedBlocks::written);
   });
   if (!is_standard(own.own.path.scheme)) return own;
   return source_of(question, std::string(schemes::kBlockAttnRes.id), devices);
@@ -119,8 +122,7 @@ PlanSource own_source(const ScenarioOptions& question, Count devices) {
 /// One for each scheme.
 std::vector<PlanSource> sources_of(const PlanOptions& options) {
   if (options.question.model.empty())
-    return {{.source = asked_document(options.scenario, options.question),
-             .own = asked_scenario(options.scenario, options.question).study}};
+    return {read_source(options.scenario, options.question, PlannedBlocks::searched)};
   refuse_placement(options.question);
   refuse_second_limit(options);
   ScenarioOptions question = options.question;

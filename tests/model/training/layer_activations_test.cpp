@@ -10,38 +10,67 @@
 namespace depthcost::layer_activations_test {
 namespace {
 
+using enum LayerActivations;
+
+double all_kept(const Attention& attention, Count tensor, LayerActivations layers = keep) {
+  const KeptElements kept = kept_elements(attention, tensor, layers);
+  EXPECT_EQ(kept.in_precision, 0);  // kernels of attention read bf16
+  return kept.in_dtype;
+}
+
 // [sequence_parallel] Sec. 4.1 counts 8 sbh bytes of queries, keys, values and the input of the
 // output projection, beside the layer's input, dropout and scores.
 TEST(LayerActivations, OfPlainAttentionAreThoseOfThePaper) {
   const double h = 4096;
   const Attention attention{GroupedAttention{.num_heads = 32, .num_kv_heads = 32, .head_dim = 128}};
-  EXPECT_EQ(2 * kept_elements(attention, 1), 8 * h);
-  EXPECT_EQ(2 * kept_elements(attention, 8), 8 * h / 8);
+  EXPECT_EQ(2 * all_kept(attention, 1), 8 * h);
+  EXPECT_EQ(2 * all_kept(attention, 8), 8 * h / 8);
 }
 
 TEST(LayerActivations, OfAnMlpAreGateUpAndProduct) {
-  EXPECT_EQ(kept_elements(Mlp{DenseMlp{14336}}, 4096, 2), 3 * 14336 / 2);
+  const KeptElements dense = kept_elements(Mlp{DenseMlp{14336}}, 4096, 2, keep);
+  EXPECT_EQ(dense.in_dtype, 2 * 14336 / 2);
+  EXPECT_EQ(dense.in_precision, 14336 / 2);
   const ExpertMlp experts{
       .num_experts = 64, .num_active = 4, .num_shared = 1, .width = 1000, .latent_width = {}};
   const double router = 64;
-  const double shared = 3 * 1000;
-  const double routed = 4 * (4096 + 3 * 1000);
-  EXPECT_EQ(kept_elements(Mlp{experts}, 4096, 1), router + shared + routed);
+  const double gates = (1 + 4) * 2 * 1000;
+  const double products = (1 + 4) * 1000;
+  const double rows = 4 * 4096;
+  const KeptElements kept = kept_elements(Mlp{experts}, 4096, 1, keep);
+  EXPECT_EQ(kept.in_dtype, router + gates);
+  EXPECT_EQ(kept.in_precision, products + rows);
+  const KeptElements selected = kept_elements(Mlp{experts}, 4096, 1, selective);
+  EXPECT_EQ(selected.in_dtype, router);
+  EXPECT_EQ(selected.in_precision, gates + rows);
+}
+
+Attention latent_attention(std::optional<Count> q_rank) {
+  return LatentAttention{.num_heads = 128,
+                         .q_rank = q_rank,
+                         .kv_rank = 512,
+                         .nope_dim = 128,
+                         .rope_dim = 64,
+                         .value_dim = 128,
+                         .top_k = {}};
 }
 
 // DeepSeek-V3: compressed queries and keys on every rank, 128 heads over the ranks.
 TEST(LayerActivations, OfLatentAttentionHaveTheCompressedVectorsOnEveryRank) {
-  const Attention attention{LatentAttention{.num_heads = 128,
-                                            .q_rank = 1536,
-                                            .kv_rank = 512,
-                                            .nope_dim = 128,
-                                            .rope_dim = 64,
-                                            .value_dim = 128,
-                                            .top_k = {}}};
+  const Attention attention = latent_attention(1536);
   const double compressed = 1536 + 512 + 64;
   const double head = 192 + 192 + 128 + 128;
-  EXPECT_EQ(kept_elements(attention, 1), compressed + 128 * head);
-  EXPECT_EQ(kept_elements(attention, 8), compressed + 16 * head);
+  EXPECT_EQ(all_kept(attention, 1), compressed + 128 * head);
+  EXPECT_EQ(all_kept(attention, 8), compressed + 16 * head);
+}
+
+// Of the heads the output alone; without a compressed query, the query too.
+TEST(LayerActivations, OfLatentAttentionAreProjectedUpAgainWhereSelective) {
+  EXPECT_EQ(all_kept(latent_attention(1536), 8, selective), 1536 + 512 + 64 + 16 * 128);
+  EXPECT_EQ(all_kept(latent_attention({}), 8, selective), 512 + 64 + 16 * (192 + 128));
+  EXPECT_EQ(weights_projecting_up(latent_attention(1536)), 128 * (1536 * 192 + 512 * 256));
+  EXPECT_EQ(weights_projecting_up(latent_attention({})), 128 * 512 * 256);
+  EXPECT_EQ(weights_projecting_up(Attention{GroupedAttention{}}), 0);
 }
 
 /// Eight sublayers of eight elements of 1,000 tokens and more: round numbers.
@@ -82,7 +111,7 @@ TEST(LayerActivations, AreThoseOfTheMicroBatchesInFlight) {
 
 TEST(LayerActivations, ThatAreRecomputedAreOneDecoderLayer) {
   Study study = round_study(4, 8);
-  study.training->layers = LayerActivations::recompute;
+  study.training->layers = recompute;
   EXPECT_DOUBLE_EQ(activations(study).front().value, 1000 * (4 * 100 + 3 * 200) * 2);
 }
 
@@ -90,7 +119,7 @@ TEST(LayerActivations, ThatAreRecomputedAreOneDecoderLayer) {
 /// micro-batches late with them, and their recomputed layers wait.
 TEST(LayerActivations, ThatAreRecomputedWaitForGradientsOfWeights) {
   Study study = round_study(4, 8);
-  study.training->layers = LayerActivations::recompute;
+  study.training->layers = recompute;
   study.training->schedule = PipelineSchedule::zb_h1;
   const PipelineOrder order = training_order(study, 8);
   const std::vector<Bytes> stages = layer_activations(study, order);
@@ -108,6 +137,28 @@ TEST(LayerActivations, ThatAreRecomputedWaitForGradientsOfWeights) {
         << stage;
   }
   EXPECT_GT(stages[3] - Bytes{1000 * 5000 * 4.0}, stages[0]);
+}
+
+/// Gates are kept, in fp8 where the products are fp8, and their product is made again.
+TEST(LayerActivations, ThatAreSelectiveKeepGatesAlone) {
+  Study study = round_study(4, 8);
+  study.training->layers = selective;
+  const double attention = 4 * 100;
+  const double gates = 2 * 200;
+  const double product_of_one = 200;
+  const double in_flight = 4 * 2;
+  EXPECT_DOUBLE_EQ(activations(study).front().value,
+                   1000 * 2 * (in_flight * (attention + gates) + product_of_one));
+  study.training->precision = Precision::fp8;
+  // One decoder layer beside them is as if all was kept: gates in bf16, their product in fp8.
+  EXPECT_DOUBLE_EQ(activations(study).front().value,
+                   1000 * (in_flight * (2 * attention + gates) + 2 * gates + 200 - gates));
+}
+
+TEST(LayerActivations, OfFp8ProductsAreInFp8) {
+  Study study = round_study(4, 8);
+  study.training->precision = Precision::fp8;
+  EXPECT_DOUBLE_EQ(activations(study).front().value, 8 * 1000.0 * (2 * 4 * 100 + 2 * 400 + 200));
 }
 
 /// Context ranks share the tokens.

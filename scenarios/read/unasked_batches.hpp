@@ -1,0 +1,12 @@
+// Batches that nobody asked for need not be answered.
+#pragma once
+
+#include "scenarios/read/scenario.hpp"
+
+namespace depthcost {
+
+/// Leaves out the usual decode batches that do not fit with the standard residual, as long as one
+/// stays, and says so where their source stands. What is written stays as it is.
+void leave_out_unasked_batches(Scenario& scenario);
+
+}  // namespace depthcost
