@@ -13,7 +13,7 @@ namespace {
 /// The config.json of a released model rarely has blocks. A sweep asks what they would cost.
 std::string_view hint(const Study& study) {
   return is_standard(study.path.scheme)
-             ? "; residual.scheme of a scenario, or --residual beside --model, asks about another"
+             ? "; try residual.scheme of a scenario, or --residual block_attnres beside --model"
              : "";
 }
 

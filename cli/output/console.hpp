@@ -39,7 +39,7 @@ class Console {
   void suggest(const std::string& command) const;
 
   /// Counts what is done of a long task. After two seconds a terminal shows the count and the time
-  /// that remains, until the console is destroyed.
+  /// that remains, until stop_watching() or the next watch().
   Progress& watch(std::string what);
   /// Removes the line of progress.
   void stop_watching();

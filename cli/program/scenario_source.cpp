@@ -15,11 +15,14 @@ CLI::Option& add_model_options(CLI::App& command, ScenarioOptions& options) {
   add("--hardware", options.hardware, "preset or path; without it no time is predicted")
       ->type_name(completed::kHardware);
   add("--tensor", options.tensor, "tensor-parallel devices; 1 if absent");
+  add("--data", options.data, "data-parallel replicas; 1 if absent");
+  add("--expert", options.expert, "devices that share the experts; as --tensor if absent");
   add("--pipeline", options.pipeline, "pipeline stages");
   add("--residual", options.scheme, "the model's own if absent");
   add("--block-size", options.block_size, "layers (sublayers) of an AttnRes block");
   add("--compare", options.compare, "schemes to compare with, such as standard,mhc");
-  add("--decode", options.decode, "sequences of a decode step; 1,64,512 if absent");
+  add("--decode", options.decode,
+      "sequences of a decode step; those of 1,64,512 that fit if absent");
   add("--context", options.context, "tokens of each sequence; 8192 if absent");
   add("--prefill", options.prefill, "tokens; 131072 if absent");
   command

@@ -21,11 +21,12 @@ namespace {
 
 constexpr std::string_view kSchema = "depthcost-shard/1";
 constexpr std::size_t kMostShards = 100'000;
-// A point has three estimates. Before each row stands how many points it has.
+// A point has a time of each workload, and a time three estimates. Before each row stands how many
+// times it has.
 constexpr std::size_t kEstimateBytes = 1 + 3 * sizeof(double);
-constexpr std::size_t kPointBytes = 3 * kEstimateBytes + 2;
+constexpr std::size_t kTimeBytes = 3 * kEstimateBytes + 2;
 constexpr std::size_t kRowBytes = 4;
-constexpr std::size_t kMaxShardBytes = kMostPoints * (kPointBytes + kRowBytes) + 1000;
+constexpr std::size_t kMaxShardBytes = 3 * kMostPoints * (kTimeBytes + kRowBytes) + 1000;
 
 // --- times as bytes: the smallest first ---
 
@@ -192,10 +193,10 @@ std::string question_of(const ScenarioOptions& question, const std::vector<std::
     return fmt::format("{}:{}", texts.size(), fmt::join(texts, "\n"));
   };
   const std::vector<std::string> all{
-      hash_of_files_read(),     question.model,   question.hardware,   question.tensor,
-      question.pipeline,        question.scheme,  question.block_size, question.compare,
-      question.decode,          question.context, question.prefill,    lines(question.budgets),
-      lines(question.settings), lines(axes)};
+      hash_of_files_read(), question.model,          question.hardware,        question.tensor,
+      question.data,        question.expert,         question.pipeline,        question.scheme,
+      question.block_size,  question.compare,        question.decode,          question.context,
+      question.prefill,     lines(question.budgets), lines(question.settings), lines(axes)};
   return hash_text(fmt::format("{}", fmt::join(all, "\n")));
 }
 

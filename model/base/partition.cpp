@@ -53,7 +53,7 @@ Partition partition_by_size(Count num_layers, Count block_size) {
   if (block_size > num_layers)
     throw Infeasible(fmt::format("invalid block_size '{}' (the model has only {})", block_size,
                                  counted(num_layers, "layer", "layers")));
-  const Count num_blocks = (num_layers + block_size - 1) / block_size;
+  const Count num_blocks = divided_up(num_layers, block_size);
   return {.num_layers = num_layers,
           .block_size = block_size,
           .num_blocks = num_blocks,
@@ -70,7 +70,7 @@ Partition partition_by_count(Count num_layers, Count num_blocks, Remainder rule)
     case Remainder::paper:
       return paper_partition(num_layers, num_blocks);
     case Remainder::ceil:
-      return partition_by_size(num_layers, (num_layers + num_blocks - 1) / num_blocks);
+      return partition_by_size(num_layers, divided_up(num_layers, num_blocks));
     case Remainder::strict:
       if (num_layers % num_blocks != 0)
         refuse_count(num_blocks,

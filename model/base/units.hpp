@@ -1,6 +1,5 @@
 // The few dimensions that the model needs, as types that do not mix: bytes, operations, seconds,
-// and two rates. Base units only; GB and GiB exist in scenarios/text/quantity.cpp and
-// reports/formats/numbers.cpp.
+// and two rates. Base units only: GB and GiB are for texts.
 #pragma once
 
 #include <compare>
@@ -18,6 +17,11 @@ inline constexpr Count kMaxExactCount = Count{1} << 53;
 
 /// A count as a factor; exact to kMaxExactCount.
 constexpr double as_double(Count count) { return static_cast<double>(count); }
+
+/// `all` shared out over `parts` >= 1: the largest share. Nothing overflows.
+constexpr Count divided_up(Count all, Count parts) {
+  return all / parts + (all % parts > 0 ? 1 : 0);
+}
 
 template <class Tag>
 struct Quantity {

@@ -121,6 +121,9 @@ Verdict verdict_of(double limit, double low, double high);
 /// for activations, graphs and workspaces. vLLM's default of gpu_memory_utilization.
 inline constexpr double kCountedShare = 0.9;
 
+/// Whether an engine has room for the rest beside it.
+constexpr bool surely_fits(Bytes need, Bytes capacity) { return need <= kCountedShare * capacity; }
+
 /// Whether what is needed is known, and not surely within the limit.
 bool may_break(const BudgetRow& row);
 

@@ -44,7 +44,7 @@ std::string nearest_replicas(const Study& study, double limit) {
         spread.tensor_parallel_size * spread.context_parallel_size * spread.data_parallel_size;
     spread.expert_parallel_size =
         expert_ranks(ranks, std::min(experts, factor * study.expert_parallel_size));
-    if (fullest_memory(spread, spread.path).value <= kCountedShare * limit)
+    if (surely_fits(fullest_memory(spread, spread.path), Bytes{limit}))
       return parallelism_text(spread);
   }
   return "";
@@ -53,10 +53,10 @@ std::string nearest_replicas(const Study& study, double limit) {
 /// The fewest devices, by doubling, over which everything would fit: more tensor ranks, or so many
 /// context ranks, where the cache of latent attention is on every tensor rank.
 std::string nearest_parallelism(const Study& study, double limit) {
-  constexpr Count kMostDevices = 1024;
+  constexpr Count kMostTensorRanks = 1024;
   if (!study.model.architecture) return "";
   const Count heads = heads_to_share(*study.model.architecture);
-  for (Count factor = 2; factor * study.tensor_parallel_size <= kMostDevices; factor *= 2)
+  for (Count factor = 2; factor * study.tensor_parallel_size <= kMostTensorRanks; factor *= 2)
     for (Count context = 1; context <= factor; context *= 2) {
       Study spread = study;
       spread.tensor_parallel_size *= factor / context;
@@ -67,22 +67,22 @@ std::string nearest_parallelism(const Study& study, double limit) {
                            study.data_parallel_size,
                        std::min(fewest_experts(*study.model.architecture).value_or(1),
                                 factor * study.expert_parallel_size));
-      if (fullest_memory(spread, spread.path).value <= kCountedShare * limit)
+      if (surely_fits(fullest_memory(spread, spread.path), Bytes{limit}))
         return parallelism_text(spread);
     }
   return "";
 }
 
 /// What a training step may do without: some of the kept activations of its layers, all of them,
-/// weights on every replica, or both. Where that is not enough, more replicas: tensor ranks beyond a node cost
-/// more.
+/// weights on every replica, or both. Where that is not enough, more replicas: tensor ranks beyond
+/// a node cost more.
 std::string nearest_training_memory(const Study& study, double limit) {
   if (!study.training || !study.model.architecture) return "";
   const auto fits = [&](LayerActivations layers, StateSharding sharding) {
     Study other = study;
     other.training->layers = layers;
     other.training->sharding = sharding;
-    return fullest_memory(other, other.path).value <= kCountedShare * limit;
+    return surely_fits(fullest_memory(other, other.path), Bytes{limit});
   };
   const Training& now = *study.training;
   const std::string recompute = "workload.training.layers: recompute";
@@ -96,10 +96,23 @@ std::string nearest_training_memory(const Study& study, double limit) {
   return nearest_replicas(study, limit);
 }
 
+/// Rows of lookup tables that lie with the host.
+std::string nearest_tables(const Study& study, double limit) {
+  const bool may_move = !study.training && study.model.architecture &&
+                        !study.model.architecture->tables.empty() &&
+                        study.tables == TablePlacement::device;
+  if (!may_move) return "";
+  Study other = study;
+  other.tables = TablePlacement::host;
+  return surely_fits(fullest_memory(other, other.path), Bytes{limit}) ? "parallelism.tables: host"
+                                                                      : "";
+}
+
 }  // namespace
 
 std::string memory_remedy(const Study& study, double limit) {
-  const std::string setting = nearest_training_memory(study, limit);
+  std::string setting = nearest_training_memory(study, limit);
+  if (setting.empty()) setting = nearest_tables(study, limit);
   return setting.empty() ? nearest_parallelism(study, limit) : setting;
 }
 

@@ -46,6 +46,7 @@ struct KernelConstants {
   double cache_share = 1;
   double stream_efficiency = 1;
   double projection_efficiency = 1;
+  double projection_wave = 1;
   std::array<KernelErrors, kEnumerators<Kinship>.size()> errors{};  // as kEnumerators<Kinship>
   std::array<StackFactors, kEnumerators<Implementation>.size()> stacks{};  // 1 but for stacks
 };

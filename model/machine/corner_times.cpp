@@ -40,6 +40,13 @@ Estimate<Seconds> CornerTimes::interval(Evidence evidence) const {
   return {std::min(*low, value), value, std::max(*high, value), evidence};
 }
 
+CornerTimes transfer_times(const Estimate<Seconds>& transfer) {
+  CornerTimes times{.terms = {.transfer = transfer.value}, .value = transfer.value};
+  for (std::size_t i = 0; i < kCorners.size(); ++i)
+    times.corners[i] = at(transfer, kCorners[i].bandwidth);
+  return times;
+}
+
 std::vector<TimesTogether> together(const CornerTimes& a, const CornerTimes& b, Kernels kernels) {
   std::vector<TimesTogether> times;
   for (std::size_t i = 0; i < kCorners.size(); ++i) {

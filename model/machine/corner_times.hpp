@@ -22,6 +22,9 @@ struct CornerTimes {
   Estimate<Seconds> interval(Evidence evidence) const;
 };
 
+/// What ranks send, which is slow where bandwidth is.
+CornerTimes transfer_times(const Estimate<Seconds>& transfer);
+
 /// Whether two paths run the same kernels, which are then as good in one as in the other.
 enum class Kernels : std::uint8_t { same, different };
 

@@ -2,7 +2,8 @@
 // cluster: it draws what its loads in flight allow, and it waits for steps that depend on one
 // another. REFERENCES.md, "few tokens".
 //
-//   token = waves x reads of a token / draw + dependent steps
+//   token = waves x reads of a token / draw + dependent steps   (a second wave is hidden in part
+//           where a kernel projects)
 //             + share of CTAs at work x projection weights / draw
 //             + waves x bytes of a product's CTA / draw
 //
@@ -75,6 +76,7 @@ struct FewTokens {
   // Bandwidth over that of plain streams.
   double stream_efficiency = 1;
   double projection_efficiency = 1;  // of kernels that project the streams
+  double projection_wave = 1;        // what each further wave of these takes of the first
   Estimate<BytesPerSecond> loop_draw;
   Estimate<BytesPerSecond> ring_draw;  // and of a window
   Estimate<BytesPerSecond> projection_draw;

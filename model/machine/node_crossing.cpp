@@ -16,8 +16,8 @@ struct Nodes {
 Nodes nodes_of(const Machine& machine, TransferKind kind, Count num_ranks) {
   if (kind == TransferKind::send) return {2, 1};
   const Count per_node = machine.devices_per_node;
-  const Count nodes = (num_ranks + per_node - 1) / per_node;
-  return {as_double(nodes), (num_ranks + nodes - 1) / nodes};
+  const Count nodes = divided_up(num_ranks, per_node);
+  return {as_double(nodes), divided_up(num_ranks, nodes)};
 }
 
 /// What a collective sends besides what it does inside a node. Each device of a node holds the part

@@ -299,7 +299,10 @@ TimeTerms with_few_tokens(const FewTokens& constants, const Operation& operation
                         projection_time(constants, work, operation, execution, end) +
                         product_time(constants, work, operation, execution, end);
   const double waves = waves_of(constants, work, execution.tokens);
-  const Seconds draws = waves * token_time(constants, work, operation, execution, end);
+  // Two CTAs of a kernel that projects meet on a multiprocessor, and the second loads while the
+  // first computes.
+  const double hidden = work.projects && waves > 1 ? 1 - constants.projection_wave : 0;
+  const Seconds draws = (waves - hidden) * token_time(constants, work, operation, execution, end);
   terms.token = draws + steps;
   // With many waves the draws are no latency any more: all multiprocessors draw at once.
   if (waves > 1 && draws > std::max(steps, terms.bytes))

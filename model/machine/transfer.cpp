@@ -2,6 +2,7 @@
 #include "model/machine/transfer.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 namespace depthcost {
@@ -72,10 +73,11 @@ Known known_at(const Curve& curve, double bytes) {
 }
 
 /// One number of ranks is known, another asked for. All of it grows as the moved share, or its
-/// latency by a round for each rank, as n - 1: a tree or a ring lies between. [ours]
+/// latency as the rounds of a tree, log2 n. From 2 to 8 ranks of an H200, where a tree has three
+/// times the rounds, it grows by 13 to 21 %. [ours]
 Time scaled(const Known& known, double from, double to) {
   const double bytes = moved_share(to) / moved_share(from);
-  const double rounds = (to - 1) / (from - 1);
+  const double rounds = std::log2(to) / std::log2(from);
   const double with_rounds = known.latency_share * rounds + (1 - known.latency_share) * bytes;
   return {std::min(bytes, with_rounds) * known.time.low, bytes * known.time.value,
           std::max(bytes, with_rounds) * known.time.high, Evidence::assumed};

@@ -33,7 +33,7 @@ struct TransferPoint {
 /// outermost slope beyond them, and below the smallest its time; no longer than a larger size.
 /// Between two measured numbers of ranks a straight line again, since latency grows by a hop for
 /// each. Beyond them assumed: the share of bytes that a rank moves, with a latency that grows as
-/// this share or by a round for each rank. Nothing where that kind and scope have not been measured
+/// this share or as the rounds of a tree. Nothing where that kind and scope have not been measured
 /// at all; zero for a rank by itself. Sizes, times > 0; ranks of points >= 2.
 std::optional<Estimate<Seconds>> transfer_time(const std::vector<TransferPoint>& points,
                                                TransferKind kind, TransferScope scope,

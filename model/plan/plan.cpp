@@ -22,8 +22,8 @@ namespace {
 
 constexpr std::size_t kShown = 3;
 
-/// Placements that are looked at between two prunings. Not the number of threads, which must not
-/// decide what is looked at.
+/// Placements that are looked at between two prunings. A fixed number, so that the answer does not
+/// depend on how many threads there are.
 constexpr std::size_t kAtOnce = 4;
 
 std::vector<StepRow> rows_of(const Study& study) {
@@ -64,13 +64,11 @@ double tokens_of_replica(const Study& study, const WorkloadId& workload) {
     case WorkloadKind::training:
       break;
   }
-  const Training& training = *study.training;
-  return as_double(training.sequence_length * training.micro_batch_size *
-                   training.num_micro_batches);
+  return tokens_of_step(*study.training);
 }
 
-double devices_of_replica(const Placement& placement) {
-  return as_double(placement.tensor * placement.pipeline * placement.context);
+double devices_of_replica(const Study& study) {
+  return as_double(num_devices(study) / study.data_parallel_size);
 }
 
 void set_choice(PlannedPlacement& plan, const Sweep& sweep, std::size_t choice) {
@@ -89,7 +87,7 @@ void set_choice(PlannedPlacement& plan, const Sweep& sweep, std::size_t choice) 
     const double tokens = tokens_of_replica(study, row.workload) / step.value.value;
     plan.times.push_back({row.workload, step, row.delta, *row.overhead,
                           overhead_limit(study, row.workload.kind).limit,
-                          tokens / devices_of_replica(plan.placement)});
+                          tokens / devices_of_replica(study)});
     if (row.workload.kind == planned_workload(study))
       plan.cost += step.value.value / replicas_of(study);
   }
@@ -229,7 +227,7 @@ double least_cost(const PlacedStudy& placed) {
   const WorkloadKind kind = planned_workload(study);
   const Seconds least = kind == WorkloadKind::training ? least_seconds_of_training(study)
                                                        : least_seconds_of_forward(study, kind);
-  // Rounding makes the step of a path a sum of its parts, and may lose of them.
+  // Rounding may make the sum of a step's parts a little smaller.
   constexpr double kRounding = 1e-9;
   return (1 - kRounding) * least.value / replicas_of(study);
 }
@@ -283,7 +281,7 @@ Plans plans_of(const std::vector<PlacedStudy>& placed, std::size_t num_threads,
   plans.best = distinct(std::move(plans.best));
   if (plans.best.size() > kShown) plans.best.erase(plans.best.begin() + kShown, plans.best.end());
   if (!plans.best.empty()) plans.nearest.reset();
-  if (plans.best.empty() || (plans.faster && plans.faster->cost >= plans.best.front().cost))
+  if (plans.faster && !plans.best.empty() && plans.faster->cost >= plans.best.front().cost)
     plans.faster.reset();
   return plans;
 }

@@ -74,13 +74,13 @@ PlannedPlacement planned(const PlacedStudy& placed);
 struct Plans {
   std::vector<PlannedPlacement> best;       // at most three that differ, the best first
   std::optional<PlannedPlacement> nearest;  // where none keeps the limits
-  std::optional<PlannedPlacement> faster;   // the fastest, if it breaks a limit that the best keep
+  std::optional<PlannedPlacement> faster;   // the fastest that fits, if it breaks a limit
   std::size_t searched = 0;
   std::size_t kept = 0;
   std::size_t too_large = 0;
   std::size_t broken = 0;
   std::size_t unknown = 0;
-  std::size_t slower = 0;  // their layers alone take longer than the best; nothing else is known
+  std::size_t slower = 0;  // their layers alone take longer than the last of the best
 };
 
 /// Counts placements into `progress`. The nearest is the one that exceeds its limits least, and

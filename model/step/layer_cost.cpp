@@ -60,7 +60,8 @@ struct AttentionCostOf {
             .written_elements = pass.tokens * (own * per_token + index_keys),
             .flops = projections(weights, pass),
             .core = attention_core(2 * heads * h, mean_keys(pass, limit), pass) +
-                    index_scores(a.indexer)};
+                    index_scores(a.indexer),
+            .index_scores = index_scores(a.indexer)};
   }
 
   /// Few tokens work on the compressed vectors themselves (absorbed projections). Where that takes
@@ -95,7 +96,8 @@ struct AttentionCostOf {
             .read_elements = std::min(pass.first, limit) * (c + r) + pass.first * index_keys,
             .written_elements = pass.tokens * (c + r + index_keys),
             .flops = projections(weights, pass),
-            .core = core + index_scores(a.indexer)};
+            .core = core + index_scores(a.indexer),
+            .index_scores = index_scores(a.indexer)};
   }
 
   /// q, k, v, output, the decay, one step size a head, the output gate, and short convolutions on
@@ -157,7 +159,8 @@ struct AttentionCostOf {
             .read_elements = read,
             .written_elements = pass.tokens * (h + own / ratio),
             .flops = projections(weights, pass),
-            .core = attention_core(2 * heads * h, keys, pass) + scores};
+            .core = attention_core(2 * heads * h, keys, pass) + scores,
+            .index_scores = scores};
   }
 };
 

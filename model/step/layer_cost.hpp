@@ -9,9 +9,7 @@
 namespace depthcost {
 
 /// Heads on the fullest of `ranks`.
-constexpr double dealt_out(Count heads, Count ranks) {
-  return as_double((heads + ranks - 1) / ranks);
-}
+constexpr double dealt_out(Count heads, Count ranks) { return as_double(divided_up(heads, ranks)); }
 
 /// Tokens that a pass adds to one sequence.
 struct SequencePass {
@@ -32,6 +30,7 @@ struct AttentionCost {
   double state_elements = 0;    // of a recurrent state in f32: stored, read and written
   Flops flops;                  // of projections and recurrences
   Flops core;                   // of new tokens with the keys that they see
+  Flops index_scores;  // of the core, scores of an indexer: fp8 or less in what ships [dsa]
 };
 
 /// Heads are dealt out to the ranks, the fullest rank counts; what all heads share is on every

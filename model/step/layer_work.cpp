@@ -45,6 +45,7 @@ struct AttentionOfPass {
     const Bytes state = storage(2 * cost.state_elements, Dtype::f32);
     work.add(sequences, cache + state, cost.flops + (1 / key_ranks) * cost.core);
     work.core += (sequences / key_ranks) * cost.core;
+    work.index_scores += (sequences / key_ranks) * cost.index_scores;
   }
 
   const Study& study;

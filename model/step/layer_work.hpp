@@ -36,6 +36,7 @@ struct Work {
   std::array<Bytes, kEnumerators<IntervalEnd>.size()> bytes{};  // as kEnumerators<IntervalEnd>
   std::array<Flops, kEnumerators<IntervalEnd>.size()> flops{};
   Flops core;  // of those, attention's scores and mixes: no weights, whatever type these have
+  Flops index_scores;  // of the core, scores of an indexer, which runs in fp8
 
   Bytes bytes_at(IntervalEnd end) const { return bytes[static_cast<std::size_t>(end)]; }
   Flops flops_at(IntervalEnd end) const { return flops[static_cast<std::size_t>(end)]; }

@@ -22,10 +22,8 @@ struct PrefillShape {
 ///   ceil(min(T, chunk) / P)
 /// [attnres] Sec. 4.2; the rounding and the minimum are [ours], for what does not divide.
 constexpr Count tokens_per_device(const PrefillShape& shape) {
-  const Count T = shape.num_tokens;
-  const Count P = shape.sequence_shards;
-  const Count in_flight = std::min(T, shape.chunk.value_or(T));
-  return in_flight / P + (in_flight % P > 0 ? 1 : 0);
+  const Count in_flight = std::min(shape.num_tokens, shape.chunk.value_or(shape.num_tokens));
+  return divided_up(in_flight, shape.sequence_shards);
 }
 
 /// Bytes of a bank of `num_vectors` vectors a token on one device.

@@ -42,8 +42,10 @@ class Device {
           share * at(machine_.memory_bandwidth.back().bandwidth, rate), machine_.memory_ceiling);
       const double sustained = at(machine_.engine.sustained_rate, rate);
       const Flops of_weights = work.flops_at(end) - work.core;
+      const Seconds core =
+          (work.core - work.index_scores) / bf16() + work.index_scores / peak(WeightDtype::fp8);
       return std::max(work.bytes_at(end) / bandwidth,
-                      of_weights / (sustained * peak(weights)) + work.core / (sustained * bf16()));
+                      (1 / sustained) * (of_weights / peak(weights) + core));
     };
     return {at_end(IntervalEnd::low), at_end(IntervalEnd::value), at_end(IntervalEnd::high),
             Evidence::assumed};
@@ -61,6 +63,8 @@ class Device {
     if (weights == WeightDtype::mxfp4) return machine_.mxfp4_rate.value_or(bf16());
     if (weights == WeightDtype::nvfp4) return machine_.nvfp4_rate.value_or(bf16());
     if (weights == WeightDtype::fp8) return machine_.fp8_rate.value_or(bf16());
+    // TF32 units have half the rate of bf16 ones.
+    if (weights == WeightDtype::f32 && machine_.tensor_rate) return 0.5 * *machine_.tensor_rate;
     return bf16();
   }
 
@@ -121,9 +125,8 @@ Estimate<Seconds> longer(const Estimate<Seconds>& a, const Estimate<Seconds>& b)
           weakest(a.evidence, b.evidence)};
 }
 
-/// Engines' experts reach less of a prefill's rates than dense products. Beside a decode step that
-/// slows their arithmetic alone: as long as they wait for weights, a prompt's tokens are like
-/// others.
+/// Engines' experts reach less of a prefill's rates than dense products. That slows their
+/// arithmetic alone: as long as they wait for weights, a prompt's tokens are like others.
 RestPart routed_part(const Study& study, WorkloadKind workload, const ExpertMlp& experts,
                      double calls, const ForwardPass& pass) {
   const EngineConstants& engine = study.machine->engine;
@@ -133,13 +136,13 @@ RestPart routed_part(const Study& study, WorkloadKind workload, const ExpertMlp&
   };
   const Work work = routed_work(study, experts, pass);
   RestPart part = part_of(work);
-  if (workload == WorkloadKind::prefill) part.time = times(engine.prefill_of_experts, part.time);
-  if (pass.prompt) {
-    Work arithmetic = work;
-    arithmetic.bytes = {};
-    part.time = longer(
-        part.time, times(mean_factor(engine.prefill_of_experts, pass), part_of(arithmetic).time));
-  }
+  if (workload != WorkloadKind::prefill && !pass.prompt) return part;
+  const Estimate<double> slower = workload == WorkloadKind::prefill
+                                      ? engine.prefill_of_experts
+                                      : mean_factor(engine.prefill_of_experts, pass);
+  Work arithmetic = work;
+  arithmetic.bytes = {};
+  part.time = longer(part.time, times(slower, part_of(arithmetic).time));
   return part;
 }
 
@@ -181,15 +184,26 @@ Estimate<Seconds> plain_floor(const Machine& machine, Launch launch) {
   return kNothing;
 }
 
+/// What `a` takes more than `b`, end by end.
+Estimate<Seconds> more_than(const Estimate<Seconds>& b, const Estimate<Seconds>& a) {
+  const auto more = [](Seconds one, Seconds other) { return std::max(Seconds{}, one - other); };
+  return {more(a.low, b.low), more(a.value, b.value), more(a.high, b.high),
+          weakest(a.evidence, b.evidence)};
+}
+
 /// What a kernel takes beside its bytes and operations: on a GPU an engine's, but no less than its
 /// launch. Assumed, since the number of kernels is counted by hand.
 Estimate<Seconds> kernel_floor(const Study& study, Launch launch, const EngineKernels& kernels) {
   const Machine& machine = *study.machine;
   const Estimate<Seconds> floor = plain_floor(machine, launch);
   if (machine.core) return floor;
-  const double share = launches_ahead(machine, launch) ? machine.engine.floor_of_launched_ahead : 1;
-  const Estimate<Seconds> engine =
+  const bool is_ahead = launches_ahead(machine, launch);
+  const double share = is_ahead ? machine.engine.floor_of_launched_ahead : 1;
+  Estimate<Seconds> engine =
       share * machine.engine.floor_of(kernels, step_kind(*study.model.architecture));
+  // An engine's floor was fitted to steps that run as graphs.
+  if (launch == Launch::stream && !is_ahead)
+    engine += more_than(plain_floor(machine, Launch::graph), floor);
   return {std::max(floor.low, engine.low), std::max(floor.value, engine.value),
           std::max(floor.high, engine.high), Evidence::assumed};
 }
@@ -337,7 +351,8 @@ RestOfStep rest_of_step(const Study& study, const Workload& workload) {
     if (!row && !study.model.architecture) return {{}, "the model has no attention and mlp"};
     if (!row && !Device(*study.machine).has_rate()) return {{}, "the hardware has no bf16_rate"};
     if (!row) row = with_draft(study, workload.id.kind, term, passes);
-    if (!row) return {{}, "the hardware has no transfers for the collectives of a layer"};
+    if (!row)
+      return {{}, "the hardware has no measured transfers, which tensor and expert ranks need"};
     row->workload = workload.id;
     rest.rows.push_back(*row);
   }

@@ -12,6 +12,7 @@
 
 #include "model/schemes/list.hpp"
 #include "model/step/memory.hpp"
+#include "model/step/stage_sends.hpp"
 
 namespace depthcost {
 
@@ -30,6 +31,7 @@ Dominant dominant_of(const TimeTerms& terms) {
 /// A workload's residual path, operation by operation and summed.
 struct WorkloadTimes {
   std::vector<TimeRow> rows;
+  Estimate<Seconds> sends;
   CornerTimes sum;
   Evidence evidence = Evidence::measured;
 };
@@ -42,10 +44,13 @@ Dominant dominant_of(const CornerTimes& residual, const CornerTimes& standard) {
   return dominant_of(residual.terms + -1 * standard.terms);
 }
 
-WorkloadTimes workload_times(const Machine& machine,
+WorkloadTimes workload_times(const Study& study, const ResidualPath& path,
                              const std::vector<CountedOperation>& operations,
                              const Workload& workload) {
-  WorkloadTimes times;
+  const Machine& machine = *study.machine;
+  WorkloadTimes times{.rows = {}, .sends = send_time(study, path, workload)};
+  times.sum.add(1, transfer_times(times.sends));
+  times.evidence = times.sends.evidence;
   std::map<OperationId, Count> kinds;
   times.rows.reserve(workload.passes.size() * operations.size());
   for (const Pass& pass : workload.passes)
@@ -78,6 +83,7 @@ StepRow step_row(const KnownBase& base, const Workload& workload, const Workload
   const Evidence evidence = weakest(times.evidence, baseline.evidence);
   StepRow row{.workload = workload.id,
               .residual = times.sum.interval(times.evidence),
+              .sends = times.sends,
               .delta = difference(times.sum, baseline.sum, kernels, evidence),
               .baseline_step = base_step(base.step, baseline.sum, baseline.evidence),
               .missing = base.missing,
@@ -128,7 +134,8 @@ struct StepTimer::Shared {
   const Baseline& baseline(const ResidualPath& path, std::size_t point) {
     Baseline& baseline = attached_as(baseline_path(study, path, workloads[point].id.kind));
     if (!baseline.times[point])
-      baseline.times[point] = workload_times(*study.machine, baseline.operations, workloads[point]);
+      baseline.times[point] =
+          workload_times(study, baseline.path, baseline.operations, workloads[point]);
     return baseline;
   }
 
@@ -164,7 +171,7 @@ StepTimes StepTimer::times(const ResidualPath& path, Schedule schedule) {
     if (operations.empty()) operations = distinct_operations(own, schedule);
     const Shared::Baseline& baseline = shared_->baseline(path, i);
     const Kernels kernels = operations == baseline.operations ? Kernels::same : Kernels::different;
-    WorkloadTimes times = workload_times(*study.machine, operations, workloads[i]);
+    WorkloadTimes times = workload_times(study, own, operations, workloads[i]);
     answer.step.push_back(
         step_row(shared_->bases[i], workloads[i], times, *baseline.times[i], kernels));
     answer.step.back().path = &path;

@@ -46,6 +46,7 @@ struct StepRow {
   const ResidualPath* path = nullptr;
   Schedule schedule = Schedule::fused;
   Estimate<Seconds> residual;  // the whole residual path of the step
+  Estimate<Seconds> sends;     // of it, what stages of a pipeline send
   Estimate<Seconds> delta;
   std::optional<Estimate<Seconds>> baseline_step;  // with the fused standard residual
   std::string missing;                             // why it, or what follows, is not known

@@ -23,8 +23,8 @@ enum class Optimizer : std::uint8_t { adamw, muon };
 /// stages 0 to 3. [zero]
 enum class StateSharding : std::uint8_t { none, optimizer, gradients, weights };
 
-/// What the layers beside the residual path keep for their backward passes: all that these read; all
-/// but what little work makes again; or nothing, so that they run their forward passes again.
+/// What the layers beside the residual path keep for their backward passes: all that these read;
+/// all but what little work makes again; or nothing, so that they run their forward passes again.
 enum class LayerActivations : std::uint8_t { keep, selective, recompute };
 
 /// One optimiser step of one model replica.
@@ -46,6 +46,12 @@ struct Training {
   Dtype wire_dtype = Dtype::bf16;      // of what crosses a pipeline boundary
   std::optional<Seconds> baseline_step;
 };
+
+/// Tokens of one replica's step.
+constexpr double tokens_of_step(const Training& training) {
+  return as_double(training.sequence_length) * as_double(training.micro_batch_size) *
+         as_double(training.num_micro_batches);
+}
 
 /// Whether backward passes are preceded by forward passes of the residual path.
 constexpr bool recomputes_residual(const Training& training) {

@@ -23,7 +23,7 @@ double expert_elements(const Study& study, const Mlp& mlp) {
   const auto* experts = std::get_if<ExpertMlp>(&mlp);
   if (experts == nullptr) return 0;
   const Count ranks = study.expert_parallel_size;
-  const double on_this_rank = as_double((experts->num_experts + ranks - 1) / ranks);
+  const double on_this_rank = as_double(divided_up(experts->num_experts, ranks));
   const double cut = ranks_per_expert({.tensor = study.tensor_parallel_size, .expert = ranks});
   return on_this_rank * num_weights(mlp, as_double(study.model.hidden_size)).per_expert / cut;
 }

@@ -6,8 +6,6 @@
 namespace depthcost {
 namespace {
 
-Count divide_up(Count tokens, Count shards) { return (tokens + shards - 1) / shards; }
-
 /// Every layer of a stage has parameters of its own, but where one set is said to serve them all.
 double parameter_age(const Study& study) {
   const bool is_one = study.decode && study.decode->parameters == ParameterSets::one_for_all;
@@ -19,7 +17,7 @@ Workload decode_workload(const Study& study, std::size_t index, Execution execut
   const Count sequences = decode.sequences[index];
   const ForwardPass pass = decode_pass(study, index);
   execution.tokens = static_cast<double>(
-      divide_up(tokens_of_step(decode, sequences), residual_shards(study, WorkloadKind::decode)));
+      divided_up(tokens_of_step(decode, sequences), residual_shards(study, WorkloadKind::decode)));
   execution.launch = decode.launch;
   execution.layer_bytes =
       decode.layer_bytes ? decode.layer_bytes : modelled_layer_bytes(study, pass);
@@ -39,7 +37,7 @@ Workload prefill_workload(const Study& study, Execution execution) {
   execution.launch = prefill.launch;
   for (const ForwardPass& pass : prefill_passes(study)) {
     const auto tokens = static_cast<Count>(pass.tokens());
-    execution.tokens = static_cast<double>(divide_up(tokens, prefill.sequence_shards));
+    execution.tokens = static_cast<double>(divided_up(tokens, prefill.sequence_shards));
     execution.layer_bytes = modelled_layer_bytes(study, pass);
     workload.passes.push_back({execution, pass, pass.repeats});
   }

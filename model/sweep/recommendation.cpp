@@ -70,10 +70,9 @@ struct Candidate {
   QualityEvidence quality;
   std::vector<std::size_t> broken;  // budgets
   bool is_sure = true;              // no budget lies inside its interval
-  bool is_split = false;            // its blocks end inside a decoder layer
+  bool is_split = false;            // its blocks of several layers end inside a decoder layer
 };
 
-/// The third and the fourth step of the rule.
 bool is_better(const Candidate& one, const Candidate& other) {
   return std::tie(one.is_split, one.cost) < std::tie(other.is_split, other.cost);
 }
@@ -103,16 +102,21 @@ bool is_allowed(const Candidate& candidate, const Question& question) {
 
 std::optional<std::size_t> rule(const std::vector<Candidate>& candidates,
                                 const Question& question) {
+  const bool has_whole_layers =
+      std::any_of(candidates.begin(), candidates.end(), [&](const Candidate& candidate) {
+        return is_allowed(candidate, question) && !candidate.is_split;
+      });
+  std::vector<const Candidate*> asked;
   double least = kInfinity;
-  for (const Candidate& candidate : candidates)
-    if (is_allowed(candidate, question))
-      least = std::min(least, *loss(candidate.quality, question.reading));
-  const Candidate* best = nullptr;
   for (const Candidate& candidate : candidates) {
-    if (!is_allowed(candidate, question)) continue;
-    const double own = *loss(candidate.quality, question.reading);
-    if (own >= least + kSameLoss) continue;
-    if (best == nullptr || is_better(candidate, *best)) best = &candidate;
+    if (!is_allowed(candidate, question) || (has_whole_layers && candidate.is_split)) continue;
+    asked.push_back(&candidate);
+    least = std::min(least, *loss(candidate.quality, question.reading));
+  }
+  const Candidate* best = nullptr;
+  for (const Candidate* candidate : asked) {
+    if (*loss(candidate->quality, question.reading) >= least + kSameLoss) continue;
+    if (best == nullptr || candidate->cost < best->cost) best = candidate;
   }
   if (best == nullptr) return std::nullopt;
   return best->choice;
@@ -129,7 +133,8 @@ std::vector<Candidate> candidates_of(const Sweep& sweep, std::size_t circumstanc
                         point.choice->quality,
                         {},
                         true,
-                        splits_decoder_layer(sweep.study(), point.choice->path.scheme)};
+                        splits_decoder_layer(sweep.study(), point.choice->path.scheme) &&
+                            blocks_of(point.choice->path.scheme)->block_size > 1};
     const std::vector<PointBudget> budgets = sweep.budgets(point);
     for (std::size_t b = 0; b < budgets.size(); ++b) {
       if (is_broken(budgets[b])) candidate.broken.push_back(b);
@@ -166,7 +171,7 @@ std::vector<std::size_t> take_unattainable(std::vector<Candidate>& candidates) {
 }
 
 /// Limits of which nothing is known at any choice: without the time of a step there are no per
-/// cents of it. Nobody may take them for kept.
+/// cents of it. Such a limit does not count as kept.
 std::vector<std::size_t> undecided_limits(const Sweep& sweep, std::size_t circumstance) {
   const std::vector<Budget>& budgets = sweep.study().budgets;
   std::vector<std::size_t> undecided;

@@ -79,10 +79,6 @@ SweepChoice choice_of(const Study& study) {
   return choice;
 }
 
-double divided_up(Count tokens, Count shards) {
-  return static_cast<double>((tokens + shards - 1) / shards);
-}
-
 /// Limits where the scenario is silent: the device's memory, and the paper's of what is timed.
 void add_default_limits(Study& study) {
   const auto add = [&](BudgetKind kind, double limit) {
@@ -184,7 +180,11 @@ void Sweep::time_workloads(std::size_t num_threads, Progress& progress, const Sw
     const auto is_larger = [&](std::size_t batch, std::size_t path) {
       return is_too_large(batches[batch], choices_[existing[path]]);
     };
-    const std::vector<AddedTime> added = added_times(study, kind, tables.at(kind), is_larger);
+    const auto path_at = [&](std::size_t path) -> const ResidualPath& {
+      return choices_[existing[path]].path;
+    };
+    const std::vector<AddedTime> added =
+        added_times(study, kind, tables.at(kind), path_at, is_larger);
     for (std::size_t i = 0; i < existing.size(); ++i) times[existing[i]] = added[i];
   };
   const auto fill = [&](std::size_t row, const Study& study,
@@ -262,7 +262,7 @@ std::vector<Sweep::WorkloadMemory> Sweep::decode_memory(const Study& study) {
   const Count shards = residual_shards(study, WorkloadKind::decode);
   for (const Count sequences : study.decode->sequences) {
     WorkloadMemory& batch = batches.emplace_back();
-    batch.tokens = divided_up(tokens_of_step(*study.decode, sequences), shards);
+    batch.tokens = as_double(divided_up(tokens_of_step(*study.decode, sequences), shards));
     batch.layer_share = largest_stage_share(study);
     if (!study.model.architecture) continue;
     batch.weights = device_weights(study);

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "model/ledger/path_operations.hpp"
+#include "model/step/stage_sends.hpp"
 
 namespace depthcost {
 namespace {
@@ -26,10 +27,16 @@ TimedLaunch timed(const Machine& machine, const Operation& operation, const Exec
   return {waited_times(launch, operation, execution, phase1), launch.evidence()};
 }
 
+/// What the pipeline's stages send.
+TimedLaunch sends_of(const Study& study, const Workload& workload, const ResidualPath& path) {
+  const Estimate<Seconds> sends = send_time(study, path, workload);
+  return {transfer_times(sends), sends.evidence};
+}
+
 TimedLaunch path_times(const Study& study, const Workload& workload, const ResidualPath& path,
                        Schedule schedule) {
   const ResidualPath attached = attached_path(study, path, schedule, workload.id.kind);
-  TimedLaunch sum;
+  TimedLaunch sum = sends_of(study, workload, path);
   for (const Pass& pass : workload.passes)
     for (const auto& [operation, calls] : distinct_operations(attached, schedule))
       sum.add(pass.repeats * static_cast<double>(calls),
@@ -119,6 +126,7 @@ std::span<const LaunchTable::Use> LaunchTable::uses(std::size_t path) const {
 
 std::vector<AddedTime> added_times(
     const Study& study, WorkloadKind kind, const LaunchTable& table,
+    const std::function<const ResidualPath&(std::size_t path)>& path_at,
     const std::function<bool(std::size_t batch, std::size_t path)>& is_too_large) {
   std::vector<AddedTime> answer;
   bool all_known = true;
@@ -130,13 +138,15 @@ std::vector<AddedTime> added_times(
     if (workload.id.kind != kind) continue;
     const BaseStep base = base_of(study, workload).step;
     all_known = all_known && (base.measured || base.rest);
-    const TimedLaunch standard = sum_of(of_standard, 0, kind_times(study, workload, of_standard));
+    TimedLaunch standard = sends_of(study, workload, standard_path);
+    standard.add(1, sum_of(of_standard, 0, kind_times(study, workload, of_standard)));
     const std::vector<TimedLaunch> kinds = kind_times(study, workload, table);
     const bool is_first = answer.empty();
     answer.resize(table.num_paths());
     for (std::size_t path = 0; path < table.num_paths(); ++path) {
-      AddedTime batch =
-          added(sum_of(table, path, kinds), standard, kernels_of(table, path, of_standard), base);
+      TimedLaunch own = sends_of(study, workload, path_at(path));
+      own.add(1, sum_of(table, path, kinds));
+      AddedTime batch = added(own, standard, kernels_of(table, path, of_standard), base);
       if (!base.measured && is_too_large(workload.batch, path))
         batch.overhead = batch.overhead_of_fitting = std::nullopt;
       if (is_first)

@@ -53,10 +53,12 @@ class LaunchTable {
 
 /// What every path of the table adds to the workload of `kind` (decode or prefill) that the study
 /// asks for; the largest of a decode workload's batches. As step_times() has it: a modelled step of
-/// which `is_too_large(batch, path)` says that it cannot be run has no overhead. The study needs a
-/// machine; the paths of the table are attached as they run in that workload.
+/// which `is_too_large(batch, path)` says that it cannot be run has no overhead. `path_at(path)` is
+/// what a path of the table hands on in a pipeline. The study needs a machine; the paths of the
+/// table are attached as they run in that workload.
 std::vector<AddedTime> added_times(
     const Study& study, WorkloadKind kind, const LaunchTable& table,
+    const std::function<const ResidualPath&(std::size_t path)>& path_at,
     const std::function<bool(std::size_t batch, std::size_t path)>& is_too_large);
 
 /// How much longer the residual path of `other` takes than that of `one`, which differs in scheme,

@@ -35,8 +35,8 @@ struct KeptByAttention {
     const bool is_selective = layers == LayerActivations::selective;
     const double query = is_selective && a.q_rank ? 0 : key;
     const double key_and_value = is_selective ? 0 : key + value;
-    return compressed + heads * (query + key_and_value + value) + gate_of(a.output_gate, heads * value) +
-           a.indexer.queries() + as_double(a.indexer.dim);
+    return compressed + heads * (query + key_and_value + value) +
+           gate_of(a.output_gate, heads * value) + a.indexer.queries() + as_double(a.indexer.dim);
   }
 
   /// Queries, keys and values before and behind the convolution, decay, output, its norm, its gate.

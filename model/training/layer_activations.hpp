@@ -23,8 +23,8 @@ KeptElements kept_elements(const Attention& attention, Count tensor, LayerActiva
 KeptElements kept_elements(const Mlp& mlp, double hidden_size, Count tensor,
                            LayerActivations layers);
 
-/// Weights with which MLA projects up, in one decoder layer on all ranks: `selective` multiplies with
-/// them again.
+/// Weights with which MLA projects up, in one decoder layer on all ranks: `selective` multiplies
+/// with them again.
 double weights_projecting_up(const Attention& attention);
 
 /// The most that each stage holds at a time, micro-batches in flight together. What is made again

@@ -66,10 +66,12 @@ double remote_rows(const Study& study, const ExpertMlp& experts) {
   return (nodes - 1) / nodes * nodes_of_token(study, experts);
 }
 
-/// The ends of `time` that last longer than those of `hidden`.
+/// What is left of `time` beside `hidden`: least where that lasts longest, and all of it at the
+/// high end.
 Estimate<Seconds> beyond(const Estimate<Seconds>& time, const Estimate<Seconds>& hidden) {
   const auto longer = [](Seconds a, Seconds b) { return std::max(Seconds{}, a - b); };
-  return {longer(time.low, hidden.low), longer(time.value, hidden.value), time.high, time.evidence};
+  return {longer(time.low, hidden.high), longer(time.value, hidden.value), time.high,
+          time.evidence};
 }
 
 /// Tokens on their way to experts in other nodes, and back in the model's type. At the low end they

@@ -2,36 +2,17 @@
 #include "model/training/shapes.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "model/base/infeasible.hpp"
 #include "model/step/weights_and_cache.hpp"
+#include "model/training/figure7.hpp"
 #include "model/training/throughput.hpp"
 #include "model/training/training_memory.hpp"
 #include "model/training/training_step.hpp"
 
 namespace depthcost {
 namespace {
-
-constexpr std::size_t kShapes = 5;
-constexpr std::array<double, kShapes> kWidthsPerBlock{15, 30, 45, 60, 75};
-constexpr std::array<double, kShapes> kHeadsPerBlock{0.3, 0.4, 0.5, 0.6, 0.7};
-using Losses = std::array<std::array<double, kShapes>, kShapes>;
-
-/// [attnres] Fig. 7 (a), (b): H / L_b down, d / L_b across. In the PDF's text the starred cells
-/// stand last in their rows; their places are those that Sec. 5.4.1 names: 60 of the baseline, 45
-/// of AttnRes.
-constexpr Losses kStandardLosses{{{1.926, 1.857, 1.851, 1.847, 1.858},
-                                  {1.952, 1.868, 1.850, 1.849, 1.857},
-                                  {1.973, 1.883, 1.859, 1.849, 1.854},
-                                  {1.990, 1.902, 1.862, 1.852, 1.862},
-                                  {2.017, 1.909, 1.875, 1.851, 1.858}}};
-constexpr Losses kAttnResLosses{{{1.877, 1.816, 1.802, 1.820, 1.806},
-                                 {1.893, 1.823, 1.815, 1.813, 1.813},
-                                 {1.917, 1.841, 1.819, 1.812, 1.817},
-                                 {1.931, 1.863, 1.830, 1.817, 1.818},
-                                 {1.954, 1.890, 1.843, 1.828, 1.824}}};
 
 Count multiple_of(Count step, double width) {
   return std::max<Count>(step, step * static_cast<Count>(std::llround(width / as_double(step))));
@@ -157,15 +138,15 @@ TrainingShape shape_at(const Study& study, double width_per_block) {
 }  // namespace
 
 std::optional<ShapeLosses> shape_losses(double width_per_block, double heads_per_block) {
-  const auto* width = std::find(kWidthsPerBlock.begin(), kWidthsPerBlock.end(), width_per_block);
-  if (width == kWidthsPerBlock.end()) return std::nullopt;
+  const auto* width = std::find(kFigure7Widths.begin(), kFigure7Widths.end(), width_per_block);
+  if (width == kFigure7Widths.end()) return std::nullopt;
   const auto* heads =
-      std::min_element(kHeadsPerBlock.begin(), kHeadsPerBlock.end(), [&](double a, double b) {
+      std::min_element(kFigure7Heads.begin(), kFigure7Heads.end(), [&](double a, double b) {
         return std::abs(a - heads_per_block) < std::abs(b - heads_per_block);
       });
-  const auto column = static_cast<std::size_t>(width - kWidthsPerBlock.begin());
-  const auto row = static_cast<std::size_t>(heads - kHeadsPerBlock.begin());
-  return ShapeLosses{*heads, kStandardLosses[row][column], kAttnResLosses[row][column]};
+  const auto column = static_cast<std::size_t>(width - kFigure7Widths.begin());
+  const auto row = static_cast<std::size_t>(heads - kFigure7Heads.begin());
+  return ShapeLosses{*heads, kFigure7Baseline[row][column], kFigure7AttnRes[row][column]};
 }
 
 Study shaped(const Study& study, Count decoder_layers) {
@@ -207,7 +188,7 @@ std::vector<TrainingShape> training_shapes(const Study& study) {
   std::vector<TrainingShape> shapes{shape_of(study, own_width)};
   if (!shapes.front().problem.empty()) return {};
   shapes.front().is_own = true;
-  for (const double width : kWidthsPerBlock)
+  for (const double width : kFigure7Widths)
     if (width != own_width) shapes.push_back(shape_at(study, width));
   std::sort(shapes.begin(), shapes.end(), [](const TrainingShape& a, const TrainingShape& b) {
     return a.width_per_block < b.width_per_block;

@@ -27,9 +27,7 @@ Flops model_flops_per_token(const Study& study) {
 }
 
 Throughput throughput(const Study& study, Seconds step) {
-  const Training& training = *study.training;
-  const double tokens = as_double(training.sequence_length * training.micro_batch_size *
-                                  training.num_micro_batches * study.data_parallel_size);
+  const double tokens = as_double(study.data_parallel_size) * tokens_of_step(*study.training);
   const double devices = as_double(num_devices(study));
   Throughput of{.tokens_per_second = tokens / step.value,
                 .tokens_per_second_and_device = tokens / step.value / devices};

@@ -9,6 +9,7 @@
 #include "model/ledger/launches.hpp"
 #include "model/step/layer_cost.hpp"
 #include "model/step/scheme_payload.hpp"
+#include "model/step/stage_sends.hpp"
 #include "model/step/weights_and_cache.hpp"
 #include "model/training/layer_activations.hpp"
 #include "model/training/replicas.hpp"
@@ -95,16 +96,6 @@ void add_backward(std::vector<ResidualWork>& work, const Study& study, const Res
 /// so much. [ours]
 constexpr Estimate<double> kHostLinkShare{0.70, 0.85, 0.95, Evidence::assumed};
 
-/// Rank i of a stage sends to rank i of another. The slowest of them decides: where a node ends
-/// inside or between the stages, some rank sends over the network.
-TransferScope scope_between(const Study& study, Count from_stage, Count to_stage) {
-  const auto [first, last] = std::minmax(from_stage, to_stage);
-  const Count ranks = ranks_per_stage(study);
-  const Count per_node = study.machine->devices_per_node;
-  const bool is_one_node = first * ranks / per_node == ((last + 1) * ranks - 1) / per_node;
-  return first == last || is_one_node ? TransferScope::node : TransferScope::network;
-}
-
 /// The share of a row's time that attention's scores and mixes take. Where a step was measured, the
 /// row is scaled to it, and its parts are not.
 double core_share(const Study& study, const RestRow& row, IntervalEnd end) {
@@ -125,8 +116,8 @@ double share_projected_up(const Study& study) {
   double all = 0;
   for (const auto& [attention, num_decoder_layers] : study.model.architecture->attention) {
     again += as_double(num_decoder_layers) * weights_projecting_up(attention);
-    all += as_double(num_decoder_layers) *
-           num_weights(attention, as_double(study.model.hidden_size));
+    all +=
+        as_double(num_decoder_layers) * num_weights(attention, as_double(study.model.hidden_size));
   }
   return again / all;
 }
@@ -228,8 +219,7 @@ std::vector<LayerWork> layer_work(const Study& study, const RestOfStep& rest, In
       const Seconds core = core_share(study, row, end) * forward;
       layers.forward += forward;
       if (study.training->layers == LayerActivations::recompute) layers.recompute += forward;
-      if (row.term == RestTerm::attention)
-        layers.recompute += projected_up * (forward - core);
+      if (row.term == RestTerm::attention) layers.recompute += projected_up * (forward - core);
       layers.backward_input += forward + 1.5 * core;
       if (row.term != RestTerm::collectives) layers.backward_weight += forward - core;
     }
@@ -260,8 +250,8 @@ std::optional<std::vector<StageLink>> stage_links(const Study& study,
   std::vector<StageLink> links;
   for (std::size_t i = 0; i < messages.size(); ++i) {
     const auto chunk = static_cast<Count>(i);
-    const TransferScope scope =
-        scope_between(study, stage_of_chunk(chunk, P), stage_of_chunk(chunk + 1, P));
+    const TransferScope scope = scope_between_stages(
+        study, ranks_per_stage(study), stage_of_chunk(chunk, P), stage_of_chunk(chunk + 1, P));
     const auto time = [&](Bytes size) {
       return transfer_time(*study.machine, TransferKind::send, scope, 2, size);
     };

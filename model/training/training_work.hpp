@@ -57,9 +57,10 @@ struct LayerWork {
 
 /// `rest` is spread over the layers, its head over the last chunk. Gradients of inputs and those of
 /// weights each take the arithmetic of a forward pass, but for attention's scores and mixes: 2.5
-/// times theirs, all for inputs. The collectives of a backward pass join gradients of inputs, so that
-/// a split backward pass runs them there. What is made again selectively takes the share of
-/// attention's weights that it multiplies with; products of gates are elementwise, and take nothing.
+/// times theirs, all for inputs. The collectives of a backward pass join gradients of inputs, so
+/// that a split backward pass runs them there. What is made again selectively takes the share of
+/// attention's weights that it multiplies with; products of gates are elementwise, and take
+/// nothing.
 std::vector<LayerWork> layer_work(const Study& study, const RestOfStep& rest, IntervalEnd end);
 
 /// d-vectors per token over every transition under the training step's cache.

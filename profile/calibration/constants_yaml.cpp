@@ -70,8 +70,9 @@ std::string to_yaml(const Constants& constants) {
                       time(kernels.sinkhorn_step));
   text += fmt::format("projection_draw: {}\ncache_share: {}\n", rate(kernels.projection_draw),
                       plain(kernels.cache_share));
-  text += fmt::format("stream_efficiency: {}\nprojection_efficiency: {}\n",
-                      plain(kernels.stream_efficiency), plain(kernels.projection_efficiency));
+  text += fmt::format("stream_efficiency: {}\nprojection_efficiency: {}\nprojection_wave: {}\n",
+                      plain(kernels.stream_efficiency), plain(kernels.projection_efficiency),
+                      plain(kernels.projection_wave));
   text += with_ends("ring_draw", kernels.ring_draw, rate);
   text += with_ends("folded_call", kernels.folded_call, time);
   text += with_ends("folded_call_ahead", kernels.folded_call_ahead, time);

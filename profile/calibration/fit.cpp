@@ -84,7 +84,8 @@ Constants fitted_kernels(const Tables& tables, const LeftOut& left_out, Constant
   KernelConstants& kernels = start.kernels;
   std::vector<Free> constants{{&kernels.loop_draw.value},     {&kernels.coefficient_step.value},
                               {&kernels.sinkhorn_step.value}, {&kernels.cache_share, 1},
-                              {&kernels.stream_efficiency},   {&kernels.projection_efficiency}};
+                              {&kernels.stream_efficiency},   {&kernels.projection_efficiency},
+                              {&kernels.projection_wave, 1}};
   for (FittedArchitecture& fitted : start.architectures) constants.push_back({&fitted.floor_share});
   minimise(constants, [&] { return loss_on(near); });
   if (!far.empty()) minimise({{&kernels.projection_draw.value}}, [&] { return loss_on(far); });

@@ -27,6 +27,8 @@ class Options(TypedDict, total=False):
     model: str | os.PathLike[str] | Mapping[str, Any]
     hardware: str | os.PathLike[str]
     tensor: int
+    data: int
+    expert: int
     pipeline: int
     residual: str | Iterable[str]
     block_size: int

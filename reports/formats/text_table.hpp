@@ -46,7 +46,7 @@ struct Table {
 Table without_column(Table table, std::string_view header);
 
 /// Columns padded to their widest cell and two spaces apart, a rule below the header, no blanks at
-/// the end of a line. Cells are UTF-8, one place for each code point.
+/// the end of a line. Cells are UTF-8; a wide character takes two places.
 std::string plain_text(const Table& table);
 
 /// A GitHub pipe table. A `|` in a cell is escaped, a line break becomes a space.

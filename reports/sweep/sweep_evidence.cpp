@@ -5,6 +5,7 @@
 
 #include "model/decision/published_quality.hpp"
 #include "model/decision/scaling.hpp"
+#include "model/training/figure7.hpp"
 #include "reports/formats/text_table.hpp"
 
 namespace depthcost {

@@ -186,13 +186,17 @@ std::string schedule_names(const Scheme& scheme) {
 void say_schedule(Sentences& out, const SweepGroup& group) {
   const Sweep& sweep = group.sweep();
   const auto& axes = sweep.choice_axes();
-  const bool is_swept = std::any_of(axes.begin(), axes.end(), [](const SweptAxis& axis) {
-    return axis.key == SweptKey::schedule || axis.key == SweptKey::scheme;
-  });
+  const auto sweeps = [&](SweptKey key) {
+    return std::any_of(axes.begin(), axes.end(),
+                       [key](const SweptAxis& axis) { return axis.key == key; });
+  };
   const Study& study = sweep.study();
-  if (!is_swept && study.path.scheme.rule->schedules.size() > 1)
-    out.push_back(fmt::format("Every choice runs as {}; --axis schedule={} tries others.",
-                              name(study.schedule), schedule_names(study.path.scheme)));
+  if (sweeps(SweptKey::schedule) || sweeps(SweptKey::scheme) ||
+      study.path.scheme.rule->schedules.size() < 2)
+    return;
+  const char* blocks = sweeps(SweptKey::block_size) ? "--axis block_size=1..L " : "";
+  out.push_back(fmt::format("Every choice runs as {}; {}--axis schedule={} tries others.",
+                            name(study.schedule), blocks, schedule_names(study.path.scheme)));
 }
 
 void say_runner_up(Sentences& out, const SweepGroup& group, const Recommendation& said) {

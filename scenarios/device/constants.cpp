@@ -45,7 +45,8 @@ KernelConstants kernel_constants(const Values& values) {
                           .folded_call_ahead = with_ends<Seconds>(values, "folded_call_ahead"),
                           .cache_share = values.number("cache_share"),
                           .stream_efficiency = values.number("stream_efficiency"),
-                          .projection_efficiency = values.number("projection_efficiency")};
+                          .projection_efficiency = values.number("projection_efficiency"),
+                          .projection_wave = values.number("projection_wave")};
   for (std::size_t i = 0; i < values.num_records("errors"); ++i) {
     const std::string record = fmt::format("errors[{}].", i);
     kernels.errors[static_cast<std::size_t>(values.choice<Kinship>(record + "kinship"))] = {

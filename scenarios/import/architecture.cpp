@@ -282,6 +282,10 @@ WeightDtype weight_dtype(const Values& values, const std::string& key, std::stri
   return named<WeightDtype>(fallback).value();
 }
 
+constexpr std::string_view kCompressedCacheSource =
+    "fp8 is DeepSeek's serving format of compressed attention (vllm-project/vllm PR 55134, "
+    "2026-09-03)";
+
 void read_dtypes(const Values& values, Architecture& architecture,
                  std::vector<ResolvedValue>& notes) {
   architecture.weight_dtype =
@@ -293,9 +297,15 @@ void read_dtypes(const Values& values, Architecture& architecture,
     return;
   }
   const Key& key = *find_key(model_keys(), "kv_dtype");
-  architecture.kv_dtype = named<Dtype>(key.fallback).value();
-  notes.push_back({"model.kv_dtype", std::string(key.fallback),
-                   fmt::format("default: {}", key.fallback_source)});
+  const bool is_compressed =
+      std::any_of(architecture.attention.begin(), architecture.attention.end(),
+                  [](const AttentionLayers& layers) {
+                    return std::holds_alternative<CompressedAttention>(layers.attention);
+                  });
+  architecture.kv_dtype = is_compressed ? Dtype::fp8 : named<Dtype>(key.fallback).value();
+  notes.push_back(
+      {"model.kv_dtype", std::string(name(architecture.kv_dtype)),
+       fmt::format("default: {}", is_compressed ? kCompressedCacheSource : key.fallback_source)});
 }
 
 /// The number of decoder layers that both lists must add up to.

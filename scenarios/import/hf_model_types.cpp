@@ -121,16 +121,15 @@ constexpr HfModelType qwen4_exp(std::string_view name) {
 }
 
 constexpr HfModelType deepseek_v41(std::string_view name) {
-  return {
-      .name = name,
-      .attention = AttentionForm::shared_compressed,
-      .tables = Tables::engram,
-      .drafter = Drafter::dspark,
-      .streams = "single_pass_mhc",
-      .remark =
-          "What n-grams add to the streams, once for each table, is not counted, nor what the "
-          "layers that draft take in. The cache is counted in kv_dtype; the model's own is fp8 in "
-          "windows and fp4 in summaries."};
+  return {.name = name,
+          .attention = AttentionForm::shared_compressed,
+          .tables = Tables::engram,
+          .drafter = Drafter::dspark,
+          .streams = "single_pass_mhc",
+          .remark =
+              "What n-grams add to the streams, once for each table, is not counted, nor what the "
+              "layers that draft take in. The cache is counted in fp8; the model's own is fp4 in "
+              "summaries."};
 }
 
 // An absent key is derived only where the configuration class in transformers computes it from

@@ -30,6 +30,7 @@ constexpr std::array kConstants{
     needed("cache_share", "share of the cache's capacity that kernels find their data in"),
     needed("stream_efficiency", "bandwidth of kernels over that of plain streams"),
     needed("projection_efficiency", "the same of kernels that project the streams"),
+    needed("projection_wave", "what the second wave of these takes of the first"),
     needed("ring_draw", bytes_per_second, "what a cluster draws with bulk copies"),
     needed("ring_draw_low", bytes_per_second, "low end of its interval"),
     needed("ring_draw_high", bytes_per_second, "high end"),

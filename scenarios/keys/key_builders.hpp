@@ -52,6 +52,11 @@ constexpr Key with_default(Key key, std::string_view fallback, std::string_view 
   return key;
 }
 
+constexpr Key belonging_to(Key key, std::string_view other) {
+  key.of = other;
+  return key;
+}
+
 constexpr Key later(Key key) {
   key.use = Use::later;
   return key;

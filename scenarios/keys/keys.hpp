@@ -43,6 +43,7 @@ struct Key {
   std::string_view fallback_source{};  // why that is the default
   std::string_view instead_of{};  // the key that this one replaces; a file has at most one of them
   Use use = Use::now;
+  std::string_view of{};  // a base's value is dropped where this key is written anew
 };
 
 /// The keys of one kind of file.

@@ -267,7 +267,9 @@ void Values::fill_from(const Values& base, const KeyTable& table) {
     const bool is_record = path.find('[') != std::string::npos;
     const bool written_here =
         is_record ? has_records(owner(path)) : has(path) || has(alternative(table, path));
-    if (!written_here) missing[path] = value;
+    const Key* key = find_key(table, path);
+    const bool is_of_another = key != nullptr && !key->of.empty() && has(std::string(key->of));
+    if (!written_here && !is_of_another) missing[path] = value;
   }
   for (auto& [path, value] : missing) set(path, std::move(value));
 }

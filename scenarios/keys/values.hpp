@@ -54,7 +54,8 @@ class Values {
   void erase_records(const std::string& path);
 
   /// Takes from `base` every value that is not written here. A list of records counts as one value,
-  /// and so do two keys of which one replaces the other.
+  /// and so do two keys of which one replaces the other. A value `of` a key that is written here is
+  /// not taken.
   void fill_from(const Values& base, const KeyTable& table);
 
   /// Where the map begins: the place to report what is missing.

@@ -175,6 +175,13 @@ StandaloneCall call_of(const Line& line) {
   const bool lacks_queries_only = has_sources || entry.sources.empty();
   require_counts(entry, {has_sources, line.has("queries")},
                  line.position(lacks_queries_only ? "queries" : "sources"));
+  const auto refuse_unused = [&](const char* column, bool is_taken) {
+    if (line.has(column) && !is_taken)
+      throw InputError(line.position(column),
+                       fmt::format("unused {} ({} has none)", column, entry.name));
+  };
+  refuse_unused("sources", !entry.sources.empty());
+  refuse_unused("queries", entry.has_queries);
   call.counts = {.num_sources = line.count("sources", 1),
                  .num_queries = line.count("queries", 1),
                  .num_streams = line.count("streams", 4)};

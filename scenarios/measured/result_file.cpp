@@ -22,11 +22,13 @@ constexpr auto kIdentities = std::to_array<std::string_view>(
      "baseline_attachment"});
 
 // These are no predictions: limits are the user's, margins follow from limits, and a plan repeats
-// other rows. Shares and bubbles follow from times, and grow where everything else becomes faster.
-// A kind only numbers like rows.
+// other rows. Shares, bubbles and rates follow from times, and grow where everything else becomes
+// faster. A kind only numbers like rows.
 constexpr auto kNoPredictions = std::to_array<std::string_view>(
     {"schema_version", "program_version", "scenario", "need", "limit", "margin", "shortfall",
-     "plan", "kind", "share", "share_low", "share_high", "bubble"});
+     "plan", "kind", "share", "share_low", "share_high", "bubble", "bytes_per_second",
+     "tokens_per_second", "tokens_per_second_and_device", "model_flops_per_second_and_device",
+     "mfu"});
 
 /// A value and the ends of its interval.
 struct IntervalKeys {

@@ -215,6 +215,13 @@ Values resolve_argument(const std::string& name, const ReferenceKind& kind,
   return Resolver(kind).from_name(name, {option, 1, 1}, "");
 }
 
+void take_as_base(Node& reference) {
+  const auto* named = std::get_if<ScalarNode>(&reference.content);
+  if (named == nullptr || named->is_null()) return;
+  const Node base = reference;
+  reference.content = Map{{{"base", base.position, base}}};
+}
+
 const Values& preset_values(std::string_view id, const ReferenceKind& kind) {
   return Resolver(kind).from_preset(std::string(id), {});
 }

@@ -31,6 +31,10 @@ Values resolve_reference(const Node& node, const ReferenceKind& kind, const std:
 Values resolve_argument(const std::string& name, const ReferenceKind& kind,
                         const std::string& option);
 
+/// A model or hardware that is only named becomes the `base` of a map, so that a key can stand
+/// beside it. A map stays as it is.
+void take_as_base(Node& reference);
+
 /// The values of a preset, for as long as the program runs.
 const Values& preset_values(std::string_view id, const ReferenceKind& kind);
 

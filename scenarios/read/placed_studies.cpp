@@ -75,10 +75,16 @@ bool searches_schedules(const PlanSource& question) {
   return question.own.implementation != Implementation::eager;
 }
 
+/// Blocks of one layer, and of whole decoder layers.
+std::string blocks_to_search(Count num_layers) {
+  std::string axis = "residual.block_size=1";
+  for (Count size = 2; size <= num_layers; size += 2) axis += fmt::format(",{}", size);
+  return axis;
+}
+
 std::vector<std::string> axes_of(const PlanSource& question, const Placement& placement) {
   std::vector<std::string> axes = placement_settings(question, placement);
-  if (searches_blocks(question))
-    axes.emplace_back("residual.block_size=2..L:+2");  // whole decoder layers
+  if (searches_blocks(question)) axes.push_back(blocks_to_search(question.own.model.num_layers));
   std::vector<std::string_view> schedules;
   for (const Schedule schedule : question.own.path.scheme.rule->schedules)
     schedules.push_back(name(schedule));
@@ -189,7 +195,7 @@ PlacedStudies placed_studies(const PlanSource& question, Count devices, const Po
   require_times(question.own, position);
   PlacedStudies answer;
   const std::vector<Placement> asked = asked_placements(question.own, devices, answer);
-  // Not the number of threads, which must not decide where too much work is found.
+  // A fixed number, so that an error does not depend on how many threads there are.
   constexpr std::size_t kReadAtOnce = 64;
   for (std::size_t first = 0; first < asked.size(); first += kReadAtOnce) {
     std::vector<ReadPlacement> read(std::min(kReadAtOnce, asked.size() - first));

@@ -27,8 +27,13 @@
 namespace depthcost {
 namespace {
 
-// The most devices of one kind of parallelism. The product of three must not overflow.
+// The most devices of one kind of parallelism, so that the product of three does not overflow, and
+// of all kinds.
 constexpr Count kMaxRanks = Count{1} << 20;
+constexpr Count kMaxDevices = Count{1} << 40;
+
+// Layers whose queries Full AttnRes puts together. [attnres] Table 1
+constexpr Count kUsualGroup = 16;
 
 /// Values of the scenario, its model and its hardware, and what was assumed on the way.
 class ScenarioReader {
@@ -149,13 +154,6 @@ class ScenarioReader {
     return residual_value(values_, model_, name);
   }
 
-  static std::string_view use_of_blocks(const std::string& scheme) {
-    return scheme == "full_attnres"
-               ? "full_attnres needs it, or num_blocks: groups of queries of its "
-                 "schedule two_phase, which is counted beside the one that runs"
-               : "AttnRes needs it, or num_blocks";
-  }
-
   [[noreturn]] void refuse_missing_blocks(const std::string& scheme) const {
     if (values_.position().file.text().starts_with("--"))
       throw InputError({"--block-size", 1, 1},
@@ -163,16 +161,16 @@ class ScenarioReader {
                                    "--block-size 16)",
                                    scheme));
     throw InputError(values_.position(),
-                     fmt::format("missing key 'residual.block_size' ({})", use_of_blocks(scheme)));
+                     "missing key 'residual.block_size' (AttnRes needs it, or num_blocks)");
   }
 
   Partition read_partition(const std::string& scheme) const {
     const Count num_layers = scenario_.study.model.num_layers;
     if (is_cut_by_count()) {
       const Value& count = *residual("num_blocks");
-      const auto rule = named<Remainder>(residual("remainder")->texts.front()).value();
       return feasible(count.position, [&] {
-        return partition_by_count(num_layers, static_cast<Count>(count.numbers.front()), rule);
+        return partition_by_count(num_layers, static_cast<Count>(count.numbers.front()),
+                                  scenario_.remainder);
       });
     }
     const Value* size = residual("block_size");
@@ -200,6 +198,27 @@ class ScenarioReader {
     read_scheme_parameters(values_, model_, schemes, block_size, parameters);
   }
 
+  /// Full AttnRes has no blocks. Its two-phase schedule groups queries, as many as blocks have
+  /// layers where another scheme has blocks.
+  void read_query_groups(const std::vector<std::string>& schemes) {
+    const auto is_full = [](const std::string& scheme) {
+      return scheme == schemes::kFullAttnRes.id;
+    };
+    const auto has_blocks = [&](const std::string& scheme) {
+      return !is_full(scheme) && find_scheme(scheme)->pattern == DepthPattern::blocks;
+    };
+    if (std::none_of(schemes.begin(), schemes.end(), is_full) ||
+        std::any_of(schemes.begin(), schemes.end(), has_blocks) ||
+        residual("block_size") != nullptr || is_cut_by_count())
+      return;
+    const Count size = std::min(kUsualGroup, scenario_.study.model.num_layers);
+    values_.set("residual.block_size",
+                Value{.texts = {std::to_string(size)},
+                      .numbers = {as_double(size)},
+                      .position = values_.position(),
+                      .origin = "default: queries of a group, [attnres] Table 1"});
+  }
+
   void read_residual() {
     Study& study = scenario_.study;
     const Value* scheme = residual("scheme");
@@ -211,6 +230,9 @@ class ScenarioReader {
     std::vector<std::string> schemes = scheme->texts;
     if (const Value* compare = values_.find("residual.compare"))
       schemes.insert(schemes.end(), compare->texts.begin(), compare->texts.end());
+    if (const Value* rule = residual("remainder"))
+      scenario_.remainder = named<Remainder>(rule->texts.front()).value();
+    read_query_groups(schemes);
     read_parameters(schemes);
     read_scheme_weights(values_, schemes, study);
     read_stream_type(values_, model_, schemes, study);
@@ -385,6 +407,19 @@ class ScenarioReader {
                       name(attachment), scenario_.study.tensor_parallel_size));
   }
 
+  void check_devices(const Value* pipeline) const {
+    const Study& study = scenario_.study;
+    const double stages = pipeline == nullptr ? 1 : pipeline->numbers.front();
+    const double all = stages * as_double(study.tensor_parallel_size * study.context_parallel_size *
+                                          study.data_parallel_size);
+    if (all > as_double(kMaxDevices))
+      throw InputError(
+          values_.at("parallelism.tensor").position,
+          fmt::format("invalid parallelism (tensor x context x data x pipeline is {:.0f}; "
+                      "at most {} devices)",
+                      all, kMaxDevices));
+  }
+
   void read_parallelism() {
     Study& study = scenario_.study;
     read_ranks();
@@ -392,6 +427,7 @@ class ScenarioReader {
     if (study.baseline_attachment)
       check_attachment("residual.baseline_attach", *study.baseline_attachment);
     const Value* pipeline = values_.find("parallelism.pipeline");
+    check_devices(pipeline);
     if (pipeline == nullptr) {
       refuse_orphans(values_, "parallelism.virtual_stages", "parallelism.pipeline");
       refuse_orphans(values_, "parallelism.chunk_layers", "parallelism.pipeline");

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "model/base/partition.hpp"
 #include "model/base/resolved_value.hpp"
 #include "model/step/study.hpp"
 #include "scenarios/device/constants.hpp"
@@ -14,8 +15,9 @@ namespace depthcost {
 
 struct Scenario {
   Study study;
-  std::vector<ResolvedValue> values;  // all values that the answer depends on
-  std::optional<Values> profile;      // the hardware, if it is a profile
+  std::vector<ResolvedValue> values;       // all values that the answer depends on
+  std::optional<Values> profile;           // the hardware, if it is a profile
+  Remainder remainder = Remainder::paper;  // of blocks that are written as a number
 };
 
 /// A scenario before it is read.

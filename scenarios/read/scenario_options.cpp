@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
+#include <tuple>
 
 #include "scenarios/presets/reference.hpp"
 #include "scenarios/read/settings.hpp"
@@ -145,13 +146,35 @@ std::string stem(const std::string& path) { return std::filesystem::path(path).s
 std::string title(const ScenarioOptions& options) {
   std::string text = file_label(options.model);
   if (options.hardware.empty()) return text;
-  // --set may place the model on more devices.
+  // --data, --pipeline and --set may place the model on more devices.
   const bool is_counted =
-      !options.tensor.empty() &&
+      !options.tensor.empty() && options.data.empty() && options.pipeline.empty() &&
       std::none_of(options.settings.begin(), options.settings.end(),
                    [](const std::string& setting) { return setting.starts_with("parallelism."); });
   const std::string devices = is_counted ? options.tensor + " x " : "";
   return fmt::format("{} on {}{}", text, devices, stem(options.hardware));
+}
+
+/// A setting would silently win over the option that says the same.
+void refuse_said_twice(const ScenarioOptions& options) {
+  const std::tuple<const std::string&, std::string_view, std::string_view> said[] = {
+      {options.model, "model", "--model"},
+      {options.hardware, "hardware", "--hardware"},
+      {options.tensor, "parallelism.tensor", "--tensor"},
+      {options.data, "parallelism.data", "--data"},
+      {options.expert, "parallelism.expert", "--expert"},
+      {options.pipeline, "parallelism.pipeline", "--pipeline"},
+      {options.scheme, "residual.scheme", "--residual"},
+      {options.block_size, "residual.block_size", "--block-size"},
+      {options.compare, "residual.compare", "--compare"},
+      {options.decode, "workload.decode.sequences", "--decode"},
+      {options.context, "workload.decode.context", "--context"},
+      {options.prefill, "workload.prefill.tokens", "--prefill"}};
+  for (const std::string& setting : options.settings)
+    for (const auto& [value, key, option] : said)
+      if (!value.empty() && setting.substr(0, setting.find('=')) == key)
+        throw InputError({"--set", 1, 1}, fmt::format("conflicting setting '{}' ({} says it, too)",
+                                                      printable(setting), option));
 }
 
 }  // namespace
@@ -159,6 +182,8 @@ std::string title(const ScenarioOptions& options) {
 Node document_from_options(const ScenarioOptions& options) {
   Section parallelism("--tensor");
   parallelism.add("tensor", "--tensor", options.tensor);
+  parallelism.add("data", "--data", options.data);
+  parallelism.add("expert", "--expert", options.expert);
   parallelism.add("pipeline", "--pipeline", options.pipeline);
   Section workload("--decode");
   workload.add("decode", decode(options)).add("prefill", prefill(options));
@@ -184,6 +209,7 @@ std::string stem_of(const ScenarioOptions& options) {
 }
 
 UnreadScenario asked_document(const std::string& path, const ScenarioOptions& options) {
+  refuse_said_twice(options);
   UnreadScenario asked = options.document        ? *options.document
                          : options.model.empty() ? unread_scenario(path)
                                                  : UnreadScenario{document_from_options(options),

@@ -15,6 +15,8 @@ struct ScenarioOptions {
   std::string model;     // a preset, a model file, or a config.json of Hugging Face
   std::string hardware;  // a preset or a path; without it no time is predicted
   std::string tensor;    // devices
+  std::string data;      // data-parallel replicas
+  std::string expert;    // devices that share the experts
   std::string pipeline;  // stages
   std::string scheme;    // the residual scheme; the model's own if empty
   std::string block_size;

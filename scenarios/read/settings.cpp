@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "scenarios/presets/reference.hpp"
 #include "scenarios/read/usual_workload.hpp"
 #include "scenarios/text/input_error.hpp"
 
@@ -70,10 +71,11 @@ void apply_setting(const std::string& setting, Node& document) {
     document = with_named_workload(std::move(document));
   Node* node = &document;
   std::string above = "the scenario";
-  for (const std::string& key : keys) {
-    if (above == "residual" && keys.size() == 2) erase_replaced(*node, key);
-    node = &member(*node, key, above, setting);
-    above = key;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (above == "residual" && keys.size() == 2) erase_replaced(*node, keys[i]);
+    if (i == 1 && (above == "model" || above == "hardware")) take_as_base(*node);
+    node = &member(*node, keys[i], above, setting);
+    above = keys[i];
   }
   *node = parse_document(setting.substr(sign + 1), kSetOption);
 }

@@ -16,6 +16,7 @@
 #include "scenarios/keys/limits.hpp"
 #include "scenarios/presets/reference.hpp"
 #include "scenarios/read/scenario.hpp"
+#include "scenarios/read/unasked_batches.hpp"
 #include "scenarios/read/usual_workload.hpp"
 #include "scenarios/text/document.hpp"
 
@@ -30,18 +31,14 @@ Node* find_member(Map& map, std::string_view key) {
   return nullptr;
 }
 
-/// The map at `key`, made if it is not there. A model or hardware that is named becomes the base
-/// of a map.
+/// The map at `key`, made if it is not there.
 Map& section(Map& map, const std::string& key) {
   Node* node = find_member(map, key);
   if (node == nullptr) {
     map.members.push_back({key, axis_position(), {axis_position(), Map{}}});
     node = &map.members.back().value;
   }
-  if (std::holds_alternative<ScalarNode>(node->content)) {
-    const Node base = *node;
-    node->content = Map{{{"base", base.position, base}}};
-  }
+  take_as_base(*node);
   if (!std::holds_alternative<Map>(node->content)) as_map(*node, key);  // says what is wrong
   return std::get<Map>(node->content);
 }
@@ -122,13 +119,6 @@ void put_placeholder(Map& map, const Axis& axis, SweptKey key) {
   put(map, axis.path, axis.range ? std::to_string(axis.range->first) : axis.items.front());
 }
 
-Remainder remainder_of(const Scenario& scenario) {
-  for (const ResolvedValue& value : scenario.values)
-    for (const Remainder rule : {Remainder::ceil, Remainder::strict, Remainder::literal})
-      if (value.key.ends_with("residual.remainder") && value.value == name(rule)) return rule;
-  return Remainder::paper;
-}
-
 Count swept_value(SweptKey key, const std::string& text) {
   if (key != SweptKey::schedule) return std::stoll(text);
   return static_cast<Count>(named<Schedule>(text).value());
@@ -151,6 +141,24 @@ std::string usual_axis(const UnreadScenario& source) {
     // A scenario that lacks something is refused when it is read with its axes.
   }
   return "block_size=1..L";
+}
+
+bool is_of_blocks(const Axis& axis) {
+  const auto key = named<SweptKey>(axis.path);
+  return key == SweptKey::block_size || key == SweptKey::num_blocks;
+}
+
+/// Whether the scenario lacks a block size and nothing else.
+bool lacks_blocks(UnreadScenario source) {
+  if (study_as_written(source)) return false;
+  auto* map = std::get_if<Map>(&source.document.content);
+  if (map == nullptr) return false;
+  try {
+    put(*map, "residual.block_size", "1");
+  } catch (const InputError&) {
+    return false;
+  }
+  return study_as_written(source).has_value();
 }
 
 bool is_of_workload(const Axis& axis) { return axis.path.starts_with("workload."); }
@@ -182,9 +190,11 @@ class Planner {
           const Progress& progress)
       : source_(std::move(source)), max_points_(max_points), progress_(progress) {
     root_map(source_.document, "scenario");
-    const std::vector<std::string> all =
-        arguments.empty() ? std::vector<std::string>{usual_axis(source_)} : arguments;
-    for (Axis& axis : parse_axes(all)) {
+    std::vector<Axis> axes =
+        parse_axes(arguments.empty() ? std::vector<std::string>{usual_axis(source_)} : arguments);
+    if (std::none_of(axes.begin(), axes.end(), is_of_blocks) && lacks_blocks(source_))
+      axes.insert(axes.begin(), parse_axes({"block_size=1..L"}).front());
+    for (Axis& axis : axes) {
       check_reference(axis);
       if (named<SweptKey>(axis.path) == SweptKey::scheme) schemes_ = axis.items;
       (named<SweptKey>(axis.path) ? keys_ : scenes_).push_back(std::move(axis));
@@ -199,7 +209,7 @@ class Planner {
     read_scenes(plan);
     refuse_too_many(largest_model(plan));
     for (SweepScene& scene : plan.scenes)
-      if (scene.study) scene.axes = swept_axes(scene.schemes, largest_model(plan));
+      if (scene.study) scene.axes = swept_axes(scene, largest_model(plan));
     plan.source = std::move(source_);
     return plan;
   }
@@ -258,7 +268,10 @@ class Planner {
     put_scenes(is_of_workload);
     for (const Axis& axis : keys_) put_placeholder(map(), axis, *named<SweptKey>(axis.path));
     if (!scheme.empty()) put_scheme(map(), scheme);
-    return scenario_of(document, source_.file, source_.provenance);
+    Scenario scenario = scenario_of(document, source_.file, source_.provenance);
+    // All scenes have the same batches, so that they can be compared.
+    if (scenes_.empty()) leave_out_unasked_batches(scenario);
+    return scenario;
   }
 
   void read_scenes(SweepPlan& plan) {
@@ -280,7 +293,7 @@ class Planner {
   SchemePath read_scene(SweepScene& scene, const std::string& scheme) {
     try {
       const Scenario scenario = read(scene.values, scheme);
-      remainder_ = remainder_of(scenario);
+      scene.remainder = scenario.remainder;
       const Study& study = scenario.study;
       if (!scene.study) scene.study = study;
       return {.scheme = scheme, .path = study.path, .schedule = study.schedule};
@@ -309,15 +322,14 @@ class Planner {
     return layers;
   }
 
-  std::vector<SweptAxis> swept_axes(const std::vector<SchemePath>& schemes,
-                                    Count num_layers) const {
+  std::vector<SweptAxis> swept_axes(const SweepScene& scene, Count num_layers) const {
     std::vector<SweptAxis> axes;
     for (const Axis& axis : keys_) {
       const SweptKey key = *named<SweptKey>(axis.path);
-      SweptAxis& made = axes.emplace_back(SweptAxis{key, {}, remainder_});
+      SweptAxis& made = axes.emplace_back(SweptAxis{key, {}, scene.remainder});
       if (key == SweptKey::scheme) {
-        made.schemes = schemes;
-        for (std::size_t i = 0; i < schemes.size(); ++i)
+        made.schemes = scene.schemes;
+        for (std::size_t i = 0; i < scene.schemes.size(); ++i)
           made.values.push_back(static_cast<Count>(i));
         continue;
       }
@@ -333,7 +345,6 @@ class Planner {
   std::vector<Axis> scenes_;          // the scenario is read again for these
   std::vector<Axis> keys_;            // the model varies these
   std::vector<std::string> schemes_;  // an axis of schemes; each is read again in every scene
-  Remainder remainder_ = Remainder::paper;
   std::optional<InputError> first_error_;
 };
 

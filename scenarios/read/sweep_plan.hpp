@@ -23,7 +23,8 @@ struct SweepScene {
   std::optional<Study> study;
   std::string refused;              // why the scenario cannot be read
   std::vector<SchemePath> schemes;  // the values of an axis of schemes
-  std::vector<SweptAxis> axes;  // the model varies these; all scenes have the same, except schemes
+  Remainder remainder = Remainder::paper;
+  std::vector<SweptAxis> axes;  // the model varies these, in all scenes the same values
 };
 
 struct SweepPlan {

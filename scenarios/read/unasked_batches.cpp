@@ -32,6 +32,10 @@ ResolvedValue* usual_batches(std::vector<ResolvedValue>& values) {
 void leave_out_unasked_batches(Scenario& scenario) {
   Study& study = scenario.study;
   if (!study.decode || !study.machine || !study.machine->memory_capacity) return;
+  // Whether everything fits is then the question.
+  if (std::any_of(study.budgets.begin(), study.budgets.end(),
+                  [](const Budget& it) { return it.kind == BudgetKind::device_memory; }))
+    return;
   ResolvedValue* usual = usual_batches(scenario.values);
   if (usual == nullptr) return;
   std::vector<Count> kept;

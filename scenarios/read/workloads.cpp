@@ -65,6 +65,17 @@ Speculation speculation_of(const Values& values) {
   return speculation;
 }
 
+/// The tokens of a step are counted, too.
+void check_tokens_of_steps(const Values& values, const Decode& decode) {
+  const Count most = *std::max_element(decode.sequences.begin(), decode.sequences.end());
+  if (most <= kMaxCount / decode.speculation.tokens) return;
+  const std::string path = "workload.decode.speculative.tokens";
+  throw InputError(
+      values.at(path).position,
+      fmt::format("invalid {} '{}' (a step of {} sequences would have more than {} tokens)", path,
+                  decode.speculation.tokens, most, kMaxCount));
+}
+
 /// No tokens are no chunk.
 std::optional<PromptChunk> prompt_of(const Values& values) {
   const std::string tokens = "workload.decode.prefill_tokens";
@@ -104,6 +115,7 @@ void read_decode(const Values& values, Study& study) {
   Decode decode{.sequences = sequences_of(*sequences),
                 .context = values.count("workload.decode.context")};
   decode.speculation = speculation_of(values);
+  check_tokens_of_steps(values, decode);
   decode.prompt = prompt_of(values);
   decode.launch = values.choice<Launch>("workload.decode.launch");
   decode.phase1 = phase1_of(values, decode.launch);

@@ -76,6 +76,14 @@ std::string nearest_by_edits(const std::string& word, std::span<const std::strin
   return best;
 }
 
+/// The longest name that is the first part of the word: "gb200_nvl72" is a "gb200".
+std::string begun(std::string_view word, std::span<const std::string> candidates) {
+  std::string longest;
+  for (const std::string& candidate : candidates)
+    if (candidate.size() > longest.size() && word.starts_with(candidate + "_")) longest = candidate;
+  return longest;
+}
+
 }  // namespace
 
 std::string nearest(std::string_view word, std::span<const std::string> candidates) {
@@ -88,7 +96,8 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
     if (const std::string name = kind_of(letters, candidates); !name.empty()) return name;
     if (const std::string name = continued(letters, candidates); !name.empty()) return name;
   }
-  return nearest_by_edits(std::string(word), candidates);
+  const std::string near = nearest_by_edits(std::string(word), candidates);
+  return near.empty() ? begun(word, candidates) : near;
 }
 
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates) {

@@ -234,7 +234,7 @@ TEST_F(Check, TakesAConfigInPlaceOfAScenario) {
   };
   const Outcome kept = run(with({"prefill_bank=2.5GB", "decode_overhead=10 %"}));
   EXPECT_EQ(kept.exit_code, 0) << kept.errors;
-  EXPECT_TRUE(kept.output.starts_with("config.json: config.json on 8 x b300_sxm: unknown\n"))
+  EXPECT_TRUE(kept.output.starts_with("config.json: config.json on 8 x b300_sxm: OK\n"))
       << kept.output;
   EXPECT_EQ(run(with({"prefill_bank=1MB"})).exit_code, 1);
   EXPECT_EQ(run(with({"device_memory=fits"})).exit_code, 1);

@@ -171,7 +171,8 @@ TEST_F(PlanCommand, TakesAScenario) {
 TEST_F(PlanCommand, FailsWhereNoneKeepsTheLimit) {
   const Outcome outcome = ask({"--devices", "8", "--max-overhead", "0.01%"});
   EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_NE(outcome.output.find("\nNo plan keeps the limits. The nearest is "), std::string::npos);
+  EXPECT_NE(outcome.output.find("\nNo plan keeps the limits. The fastest that fits is "),
+            std::string::npos);
   EXPECT_EQ(outcome.errors, "");
   const Outcome small = ask({"--devices", "1"});
   EXPECT_EQ(small.exit_code, 1);

@@ -170,7 +170,7 @@ TEST(SweepWithoutAScenario, SaysHowToAskAboutBlocksThatAModelHasNot) {
   EXPECT_EQ(outcome.output, "");
   EXPECT_EQ(outcome.errors,
             "--axis:1:1: error: no point of the sweep can exist: scheme standard has no blocks; "
-            "residual.scheme of a scenario, or --residual beside --model, asks about another\n");
+            "try residual.scheme of a scenario, or --residual block_attnres beside --model\n");
 }
 
 /// A scheme without blocks is swept over its schedules.
@@ -211,11 +211,12 @@ TEST(Sweep, SaysWhichWorkloadDoesNotFitAndWhatWouldHelp) {
   const Outcome outcome =
       run_program({.arguments = {"sweep", "--model", "llama_3_1_70b", "--hardware", "h100_sxm",
                                  "--residual", "block_attnres"}});
-  EXPECT_NE(outcome.output.find(
-                "No recommendation: no choice fits into the device's memory. With block_size 1 "
-                "decode/512 needs 1.517 TB, and a device has 85.52 GB. What would help: smaller "
-                "batches (--decode), or parallelism of tensor 8, context 4 (32 devices)."),
-            std::string::npos)
+  EXPECT_NE(
+      outcome.output.find(
+          "No recommendation: no choice fits into the device's memory. With block_size 1 "
+          "prefill needs 227.3 GB, and a device has 85.52 GB. What would help: parallelism of "
+          "tensor 8 (8 devices)."),
+      std::string::npos)
       << outcome.output;
 }
 

@@ -35,6 +35,8 @@ void refuse_placement(const ScenarioOptions& question) {
                                    printable(value)));
   };
   refuse("--tensor", question.tensor);
+  refuse("--data", question.data);
+  refuse("--expert", question.expert);
   refuse("--pipeline", question.pipeline);
   for (const std::string& setting : question.settings) {
     if (!question.scheme.empty() &&

@@ -12,7 +12,7 @@ namespace depthcost {
 constexpr Count mhc_recomputation_vectors(Count num_streams, Count num_layers,
                                           Count recompute_layers) {
   const Count m = num_streams;
-  const Count num_states = (num_layers + recompute_layers - 1) / recompute_layers;
+  const Count num_states = divided_up(num_layers, recompute_layers);
   return m * num_states + (m + 2) * recompute_layers;
 }
 

@@ -117,7 +117,7 @@ ChunkActivations dynamic_streams_keep(const SchemeLayer& last, const ChunkOfLaye
                               remade + output, {});
   assert(plan.recompute_layers >= 1);
   const Count at_once = std::min(plan.recompute_layers, chunk.num_layers);
-  const Count num_states = (chunk.num_layers + at_once - 1) / at_once;
+  const Count num_states = divided_up(chunk.num_layers, at_once);
   return {.kept = saved_vectors(num_states * m) + num_layers * output,
           .for_weights = saved_vectors(chunk.num_layers),
           .working = static_cast<double>(at_once) * remade};

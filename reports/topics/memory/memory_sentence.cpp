@@ -65,7 +65,7 @@ std::string memory_sentence(const Evaluation& e) {
     if (bytes.value > 0) parts.push_back(fmt::format("{} {}", part, format_bytes(bytes)));
   const Bytes capacity = *study.machine->memory_capacity;
   // A scheme's own verdict says so.
-  const bool is_tight = is_reference(study, study.path) && fullest.bytes > kCountedShare * capacity;
+  const bool is_tight = is_reference(study, study.path) && !surely_fits(fullest.bytes, capacity);
   return fmt::format("Memory: {} takes the most, {} of the {} of a device ({}): {}.{}",
                      name(fullest.workload), format_bytes(fullest.bytes), format_bytes(capacity),
                      format_ratio(fullest.bytes / capacity), fmt::join(parts, ", "),

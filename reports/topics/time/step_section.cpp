@@ -153,6 +153,11 @@ void explain(const Evaluation& e, Explanations& out) {
         .source = "[ours] REFERENCES.md, time",
         .numbers = operation_sums(e, row),
         .function = "model/step/step.cpp: step_times; model/machine/time.cpp: LaunchTime::terms"};
+    if (row.sends.value > Seconds{})
+      x.numbers.push_back(
+          fmt::format("messages between pipeline stages: {} "
+                      "(model/step/stage_sends.cpp: send_time)",
+                      microseconds(row.sends)));
     x.numbers.push_back("residual path " + microseconds(row.residual));
     x.numbers.push_back(
         fmt::format("added {}; mostly {}", microseconds(row.delta), name(row.dominant)));

@@ -1,6 +1,7 @@
 // Fits, advantages and published losses against golden/scaling.json; and what an advantage pays
 // for.
 #include "model/decision/scaling.hpp"
+#include "model/training/figure7.hpp"
 
 #include <gtest/gtest.h>
 

@@ -149,6 +149,7 @@ RC_GTEST_PROP(TimeRows, AreOrderedFromBoundToHighEnd, ()) {
   Study study = test::kimi_k3_study();
   study.machine = test::any_machine();
   study.path = test::any_path(12);
+  study.pipeline.reset();
   study.decode->sequences = {static_cast<Count>(test::any_tokens())};
   study.decode->launch = test::any_launch();
   study.decode->layer_bytes = any_layer_bytes();

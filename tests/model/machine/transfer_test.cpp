@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include <array>
 #include <vector>
 
@@ -90,17 +92,17 @@ TEST(TransferTime, IsAStraightLineBetweenNumbersOfRanks) {
 
 TEST(TransferTime, SpansBytesAndRoundsBeyondTheMeasuredRanks) {
   // 16 ranks: each moves 15/16 of the vector instead of 7/8. The latency of 10 us, the time of the
-  // smallest size, may take 15 rounds instead of 7.
+  // smallest size, may take the four rounds of a tree instead of three.
   const auto more = time(all_reduce, 16, 1e6);
   EXPECT_NEAR(more.value.value * 1e6, 30 * (15.0 / 16) / (7.0 / 8), 1e-9);
   EXPECT_NEAR(more.low.value * 1e6, 0.9 * 30 * (15.0 / 16) / (7.0 / 8), 1e-9);
-  EXPECT_NEAR(more.high.value * 1e6, 1.1 * (10.0 * 15 / 7 + 20 * (15.0 / 16) / (7.0 / 8)), 1e-9);
+  EXPECT_NEAR(more.high.value * 1e6, 1.1 * (10.0 * 4 / 3 + 20 * (15.0 / 16) / (7.0 / 8)), 1e-9);
   EXPECT_EQ(more.evidence, Evidence::assumed);
-  // 2 ranks instead of 4: half of the vector instead of three quarters, or one round of three. One
+  // 2 ranks instead of 4: half of the vector instead of three quarters, or one round of two. One
   // size may be all latency.
   const auto fewer = time(all_gather, 2, 1e6);
   EXPECT_NEAR(fewer.value.value * 1e6, 20 * 0.5 / 0.75, 1e-9);
-  EXPECT_NEAR(fewer.low.value * 1e6, 0.9 * 20 / 3, 1e-9);
+  EXPECT_NEAR(fewer.low.value * 1e6, 0.9 * 20 / 2, 1e-9);
   EXPECT_EQ(fewer.evidence, Evidence::assumed);
 }
 
@@ -108,7 +110,7 @@ TEST(TransferTime, OfManyBytesDoesNotGrowWithRounds) {
   const auto large = time(all_reduce, 72, 1e12);
   EXPECT_NEAR(large.high / large.value, 1.1, 1e-4);
   const auto tiny = time(all_reduce, 72, 1);
-  EXPECT_NEAR(tiny.high.value * 1e6, 1.1 * 10 * 71 / 7, 1e-9);
+  EXPECT_NEAR(tiny.high.value * 1e6, 1.1 * 10 * std::log2(72) / 3, 1e-9);
 }
 
 TEST(TransferTime, KeepsTheEndsAroundTheValueEverywhere) {

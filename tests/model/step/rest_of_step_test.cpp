@@ -432,7 +432,8 @@ TEST(RestOfStep, JoinsTensorParallelRanksTwiceInADecoderLayer) {
   EXPECT_EQ(row.bytes.value, 64 * 8192.0);
   EXPECT_NEAR(row.time.value.value, 640e-6, 1e-12);
   study.layout = Layout::sequence_sharded;
-  EXPECT_EQ(rest_of(study).missing, "the hardware has no transfers for the collectives of a layer");
+  EXPECT_EQ(rest_of(study).missing,
+            "the hardware has no measured transfers, which tensor and expert ranks need");
 }
 
 // A decode step and a prefill whose last chunk is shorter, with experts and collectives.

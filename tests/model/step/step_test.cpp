@@ -236,6 +236,7 @@ TEST(Step, OfVeryManyLayersListsNoLaunches) {
       Scheme{schemes::kFullAttnRes, {.blocks = partition_by_size(layers, layers)}}, layers};
   study.decode->sequences = {1};
   study.prefill.reset();
+  study.pipeline.reset();
   const StepTimes times = step_times(study, deep, single_pass);
   EXPECT_EQ(times.step.size(), 1U);
   EXPECT_TRUE(times.time.empty());
@@ -247,6 +248,7 @@ struct AnyStudy {
 
   AnyStudy() {
     study.path = test::any_path(20);
+    study.pipeline.reset();
     schedule = test::any_schedule(study.path.scheme);
     study.machine = test::any_machine();
     study.decode->sequences = {static_cast<Count>(test::any_tokens())};

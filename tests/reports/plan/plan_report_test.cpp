@@ -80,10 +80,13 @@ TEST(PlanText, NamesTheBestAndWhy) {
           "\n"
           "1. tensor 8: the fastest of 2 placements that fit and keep the limits. It keeps "
           "2.0 % at decode/64 surely. No block size that keeps this has a lower published "
-          "loss.\n"
+          "loss; 0.001 counts as equal.\n"
           "2. tensor 4, data 2: the second, 20.0 % slower. It keeps 2.0 % at decode/64 with "
           "its median (the high end breaks it). No block size that keeps this has a lower "
-          "published loss.\n"
+          "published loss; 0.001 counts as equal.\n"
+          "Engines ship block_attnres as single_pass, not as two_phase: a plan takes the fastest "
+          "schedule that can run. evaluate --set residual.schedule=single_pass has the times of what "
+          "ships.\n"
           "decode/N is a step of N sequences on each data-parallel replica.\n"
           "One batch was asked about. Smaller batches may break the limit: --decode 2,64 holds "
           "both.\n");
@@ -153,27 +156,49 @@ TEST(PlanText, NamesTheNearestWhereNoneKeepsTheLimits) {
   PlanReport none = report();
   none.plans.nearest = plan({.tensor = 8, .expert = 8}, 10e-3, 0.03);
   none.plans.nearest->fate = PlanFate::breaks;
-  EXPECT_EQ(plan_text(none),
-            kTop +
-                "No plan keeps the limits. The nearest is tensor 8 (block_attnres, "
-                "two_phase, 8 blocks of 24): +3.0 % [1.5, 4.5] at decode/64, and "
-                "2.0 % is the limit.\n");
+  none.plans.faster = none.plans.nearest;
+  const std::string fastest =
+      "No plan keeps the limits. The fastest that fits is tensor 8 (block_attnres, "
+      "two_phase, 8 blocks of 24): +3.0 % [1.5, 4.5] at decode/64, and "
+      "2.0 % is the limit.\n";
+  EXPECT_EQ(plan_text(none), kTop + fastest);
+  none.plans.nearest = plan({.tensor = 4, .data = 2, .expert = 8}, 25e-3, 0.025);
+  none.plans.nearest->fate = PlanFate::breaks;
+  EXPECT_EQ(
+      plan_text(none),
+      kTop + fastest +
+          "The nearest to the limits is tensor 4, data 2, expert 8 (block_attnres, two_phase, 8 "
+          "blocks of 24): +2.5 % [1.2, 3.8] at decode/64, and 2.0 % is the limit. It takes 250 "
+          "% of the time.\n");
 }
 
 /// One workload breaks its limit; or none does, and the bank of a prefill is too large.
 TEST(PlanText, BlamesOnlyWhatBreaksALimit) {
   PlanReport none = report();
-  none.plans.nearest = plan({.tensor = 8, .expert = 8}, 10e-3, 0.03);
-  none.plans.nearest->fate = PlanFate::breaks;
-  none.plans.nearest->times.push_back(none.plans.nearest->times.front());
-  none.plans.nearest->times.back().workload = WorkloadId::decode(1);
-  none.plans.nearest->times.back().limit = 0.1;
+  PlannedPlacement broken = plan({.tensor = 8, .expert = 8}, 10e-3, 0.03);
+  broken.fate = PlanFate::breaks;
+  broken.times.push_back(broken.times.front());
+  broken.times.back().workload = WorkloadId::decode(1);
+  broken.times.back().limit = 0.1;
+  none.plans.nearest = none.plans.faster = broken;
   EXPECT_THAT(plan_text(none), testing::Not(testing::HasSubstr("decode/1,")));
-  none.plans.nearest->times.front().limit = 0.1;
-  EXPECT_TRUE(plan_text(none).ends_with(
-      " +3.0 % [1.5, 4.5] at decode/64, and 10.0 % is the limit; +3.0 % [1.5, 4.5] at decode/1, "
-      "and 10.0 % is the limit; it breaks another budget of the scenario.\n"))
+  broken.times.front().limit = 0.1;
+  none.plans.nearest = none.plans.faster = broken;
+  EXPECT_TRUE(plan_text(none).ends_with(": it breaks another budget of the scenario.\n"))
       << plan_text(none);
+}
+
+/// A plan takes the fastest schedule; who serves runs what engines ship.
+TEST(PlanText, SaysWhereAScheduleIsNotWhatEnginesShip) {
+  PlanReport it = report();
+  it.plans.best = {plan({.tensor = 8, .expert = 8}, 10e-3, 0.01)};
+  EXPECT_THAT(plan_text(it),
+              testing::HasSubstr(
+                  "Engines ship block_attnres as single_pass, not as two_phase: a plan takes the "
+                  "fastest schedule that can run. evaluate --set residual.schedule=single_pass has "
+                  "the times of what ships.\n"));
+  it.plans.best.front().schedule = Schedule::single_pass;
+  EXPECT_THAT(plan_text(it), testing::Not(testing::HasSubstr("Engines ship")));
 }
 
 TEST(PlanText, NamesTheNearestWhereNoneFits) {

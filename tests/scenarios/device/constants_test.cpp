@@ -24,9 +24,9 @@ std::string edited(const std::string& piece, const std::string& replacement) {
 TEST(ConstantsOfAnOption, AreThoseOfItsFileOrThoseThatShip) {
   const test::TemporaryFolder folder;
   const std::string path =
-      folder.written("mine.yaml", edited("loop_draw: 37.71 GB/s", "loop_draw: 12 GB/s"));
+      folder.written("mine.yaml", edited("loop_draw: 37.48 GB/s", "loop_draw: 12 GB/s"));
   EXPECT_EQ(constants_of_option(path).kernels.loop_draw, BytesPerSecond{12e9});
-  EXPECT_EQ(constants_of_option("").kernels.loop_draw, BytesPerSecond{37.71e9});
+  EXPECT_EQ(constants_of_option("").kernels.loop_draw, BytesPerSecond{37.48e9});
 }
 
 struct Case {
@@ -51,17 +51,17 @@ INSTANTIATE_TEST_SUITE_P(
     Files, BadConstants,
     testing::ValuesIn(std::vector<Case>{
         {"ValueBelowItsInterval", "ring_draw: 234 GB/s", "ring_draw: 100 GB/s",
-         "16:12: error: invalid ring_draw (it does not lie between ring_draw_low and "
+         "17:12: error: invalid ring_draw (it does not lie between ring_draw_low and "
          "ring_draw_high)"},
         {"ValueAboveItsInterval", "sustained_rate: 0.65", "sustained_rate: 0.9",
-         "43:17: error: invalid sustained_rate (it does not lie between sustained_rate_low and "
+         "44:17: error: invalid sustained_rate (it does not lie between sustained_rate_low and "
          "sustained_rate_high)"},
-        {"ErrorsThatAllLieAbove", "dense_step_low: 0.605", "dense_step_low: 1.1",
-         "38:17: error: invalid dense_step (1 does not lie between low and high)"},
-        {"ErrorsThatAllLieBelow", "token_high: 1.194", "token_high: 0.9",
-         "26:45: error: invalid errors[0].token (1 does not lie between low and high)"},
+        {"ErrorsThatAllLieAbove", "dense_step_low: 0.6086", "dense_step_low: 1.1",
+         "39:17: error: invalid dense_step (1 does not lie between low and high)"},
+        {"ErrorsThatAllLieBelow", "token_high: 1.199", "token_high: 0.9",
+         "27:45: error: invalid errors[0].token (1 does not lie between low and high)"},
         {"StackOfAFramework", "stack: vllm", "stack: eager",
-         "30:13: error: invalid stacks[].stack 'eager' (no serving stack)"},
+         "31:13: error: invalid stacks[].stack 'eager' (no serving stack)"},
     }),
     [](const auto& row) { return row.param.name; });
 

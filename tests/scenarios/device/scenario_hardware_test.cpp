@@ -25,6 +25,14 @@ std::vector<std::string> fallbacks_of(const Scenario& scenario) {
   return keys;
 }
 
+/// A smaller variant of a part: what the driver shows is of the part that has it.
+TEST(Hardware, OfAnotherCapacityDoesNotShowThatOfItsBase) {
+  const Scenario smaller = on("{base: h200_sxm, memory_capacity: 80 GB}");
+  EXPECT_EQ(smaller.study.machine->memory_capacity, Bytes{80e9});
+  const Scenario same = on("{base: h200_sxm, bf16_rate: 1 PFLOP/s}");
+  EXPECT_EQ(same.study.machine->memory_capacity, Bytes{143771.0 * 1048576});
+}
+
 TEST(Hardware, BorrowsWhatHasNoSourceWithAWiderInterval) {
   const Scenario b300 = on("b300_sxm");
   EXPECT_EQ(

@@ -103,7 +103,7 @@ const std::string kNgrams =
     "layer that drafts.";
 const std::string kEngrams =
     "What n-grams add to the streams, once for each table, is not counted, nor what the layers "
-    "that draft take in. The cache is counted in kv_dtype; the model's own is fp8 in windows and "
+    "that draft take in. The cache is counted in fp8; the model's own is "
     "fp4 in summaries.";
 const std::string kSparedAttention =
     "Attention is not quantised. Shared experts and dense MLPs are counted like attention, in "

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "model/schemes/list.hpp"
+#include "scenarios/read/scenario_options.hpp"
 #include "scenarios/read/sweep_plan.hpp"
 #include "tests/scenarios/keys/scheme_choices.hpp"
 #include "tests/temporary_folder.hpp"
@@ -310,6 +311,38 @@ TEST_F(Plan, KeepsTheRuleForTheRemainder) {
   const SweepPlan llama = plan_sweep(DEPTHCOST_SOURCE_DIR "/scenarios/llama_3_1_70b_what_if.yaml",
                                      {"num_blocks=7,8"}, kDefaultMaxPoints);
   EXPECT_EQ(llama.scenes.front().axes.front().remainder, Remainder::strict);
+}
+
+/// Each scene has the rule that was put into it, whatever stands before or behind it.
+TEST_F(Plan, KeepsTheRuleOfEachScene) {
+  const std::string file = DEPTHCOST_SOURCE_DIR "/scenarios/llama_3_1_70b_what_if.yaml";
+  for (const bool is_reversed : {false, true}) {
+    const SweepPlan plan = plan_sweep(
+        file, {"num_blocks=8", is_reversed ? "remainder=paper,strict" : "remainder=strict,paper"},
+        kDefaultMaxPoints);
+    ASSERT_EQ(plan.scenes.size(), 2U);
+    for (const SweepScene& scene : plan.scenes)
+      EXPECT_EQ(name(scene.axes.front().remainder), scene.values.front());
+  }
+}
+
+/// Who asks about another axis of AttnRes without a block size asks about all of them.
+TEST_F(Plan, SweepsBlockSizesWhereNoneIsWritten) {
+  ScenarioOptions options;
+  options.model = "llama_3_1_70b";
+  options.scheme = "block_attnres";
+  const SweepPlan plan = plan_sweep(asked_document("", options), {"schedule=single_pass,two_phase"},
+                                    kDefaultMaxPoints);
+  const std::vector<SweptAxis>& axes = plan.scenes.front().axes;
+  ASSERT_EQ(axes.size(), 2U);
+  EXPECT_EQ(axes.front().key, SweptKey::block_size);
+  EXPECT_EQ(axes.front().values.size(), 160U);
+  options.block_size = "16";
+  EXPECT_EQ(
+      plan_sweep(asked_document("", options), {"schedule=single_pass,two_phase"}, kDefaultMaxPoints)
+          .scenes.front()
+          .axes.size(),
+      1U);
 }
 
 }  // namespace

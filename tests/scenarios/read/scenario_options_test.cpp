@@ -33,7 +33,7 @@ TEST(ScenarioOptions, AskWhatAFileWouldAsk) {
                                                   .context = "1000",
                                                   .prefill = "4096"});
   const Scenario file = test::parse_scenario(
-      "schema: depthcost/1\nname: kimi_k3 on 8 x b300_sxm\nmodel: kimi_k3\nhardware: b300_sxm\nresidual: {compare: [standard]}\n"
+      "schema: depthcost/1\nname: kimi_k3 on b300_sxm\nmodel: kimi_k3\nhardware: b300_sxm\nresidual: {compare: [standard]}\n"
       "parallelism: {tensor: 8, pipeline: 4}\nworkload: {decode: {sequences: [1, 64], context: "
       "1000}, prefill: {tokens: 4096, chunk: 4096, sequence_shards: 8}}\n",
       "it.yaml");
@@ -68,10 +68,12 @@ TEST(ScenarioOptions, SayWhatIsTypedAndWhatIsADefault) {
 /// Whatever sets the ranks says how many share a prompt, unless that is set, too.
 TEST(ScenarioOptions, ShareAPromptAmongTheRanksThatThereAre) {
   const auto shards = [](const std::vector<std::string>& settings) {
-    const ScenarioOptions options{.model = "kimi_k3", .tensor = "8", .settings = settings};
+    const ScenarioOptions options{.model = "kimi_k3", .settings = settings};
     return asked_scenario("", options).study.prefill->sequence_shards;
   };
-  EXPECT_EQ(shards({}), 8);
+  EXPECT_EQ(asked_scenario("", {.model = "kimi_k3", .tensor = "8"}).study.prefill->sequence_shards,
+            8);
+  EXPECT_EQ(shards({}), 1);
   EXPECT_EQ(shards({"parallelism.tensor=4"}), 4);
   EXPECT_EQ(shards({"parallelism.tensor=16"}), 16);
   EXPECT_EQ(shards({"parallelism.tensor=4", "workload.prefill.sequence_shards=2"}), 2);
@@ -80,6 +82,22 @@ TEST(ScenarioOptions, ShareAPromptAmongTheRanksThatThereAre) {
   ASSERT_EQ(plan.scenes.size(), 3U);
   for (const SweepScene& scene : plan.scenes)
     EXPECT_EQ(scene.study.value().prefill->sequence_shards, scene.study->tensor_parallel_size);
+}
+
+TEST(ScenarioOptions, AreNotContradictedByASetting) {
+  const auto problem = [](const ScenarioOptions& options) -> std::string {
+    try {
+      asked_scenario("", options);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(problem({.model = "kimi_k3", .tensor = "8", .settings = {"parallelism.tensor=4"}}),
+            "--set:1:1: error: conflicting setting 'parallelism.tensor=4' (--tensor says it, too)");
+  EXPECT_EQ(problem({.model = "kimi_k3", .settings = {"model=qwen3_32b"}}),
+            "--set:1:1: error: conflicting setting 'model=qwen3_32b' (--model says it, too)");
+  EXPECT_EQ(problem({.model = "kimi_k3", .settings = {"model.kv_dtype=fp8"}}), "");
 }
 
 TEST(ScenarioOptions, CompareWithWhatTheModelDoesNotCarry) {

@@ -21,6 +21,24 @@ Scenario shipped(const std::string& name) {
   return read_scenario(fmt::format("{}/scenarios/{}.yaml", DEPTHCOST_SOURCE_DIR, name));
 }
 
+// --- Full AttnRes has no blocks ---
+
+TEST(FullAttnRes, GroupsSixteenQueriesWhereNoSizeIsWritten) {
+  const std::string model = "model: {num_layers: 40, hidden_size: 8, dtype: bf16}\n";
+  const Scenario full = parsed(model + "residual: {scheme: full_attnres}\n");
+  EXPECT_EQ(full.study.path.scheme.parameters.blocks.block_size, 16);
+  EXPECT_EQ(listed(full, "residual.block_size"),
+            "16 <- default: queries of a group, [attnres] Table 1");
+  const Scenario compared = parsed(model + "residual: {scheme: standard, compare: full_attnres}\n");
+  EXPECT_EQ(compared.study.compare.front().scheme.parameters.blocks.block_size, 16);
+  const Scenario small = parsed(
+      "model: {num_layers: 4, hidden_size: 8, dtype: bf16}\nresidual: {scheme: full_attnres}\n");
+  EXPECT_EQ(small.study.path.scheme.parameters.blocks.block_size, 4);
+  const Scenario beside_blocks =
+      parsed(model + "residual: {scheme: block_attnres, block_size: 8, compare: full_attnres}\n");
+  EXPECT_EQ(beside_blocks.study.compare.front().scheme.parameters.blocks.block_size, 8);
+}
+
 // --- whose kernels ---
 
 TEST(Implementation, OfAFrameworkRunsUnfused) {
@@ -84,7 +102,7 @@ TEST(ShippedScenarios, AskForKimiK3OnB300) {
   EXPECT_EQ(study.tensor_parallel_size, 8);
   EXPECT_FALSE(study.pipeline);
   ASSERT_TRUE(study.decode);
-  EXPECT_EQ(study.decode->sequences, (std::vector<Count>{1, 64, 512}));
+  EXPECT_EQ(study.decode->sequences, (std::vector<Count>{1, 16}));
   EXPECT_EQ(study.decode->context, 100000);
   EXPECT_EQ(study.decode->launch, Launch::graph);
   EXPECT_TRUE(study.decode->baseline_steps.empty());

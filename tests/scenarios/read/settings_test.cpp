@@ -89,6 +89,13 @@ TEST(Settings, AddToANamedWorkload) {
   EXPECT_FALSE(prefill.study.decode);
 }
 
+/// A key below a model that is only named has the rest of it beside it.
+TEST(Settings, ChangeAKeyOfANamedModelOrHardware) {
+  const Study study = read_with({"model.kv_dtype=fp8"}).study;
+  EXPECT_EQ(study.model.architecture->kv_dtype, Dtype::fp8);
+  EXPECT_EQ(study.model.hidden_size, read_with({}).study.model.hidden_size);
+}
+
 struct Refused {
   std::string setting;
   std::string error;
@@ -115,8 +122,8 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"a..b=3", "--set:1:1: error: invalid setting 'a..b=3" + kForm},
         Refused{"a.=3", "--set:1:1: error: invalid setting 'a.=3" + kForm},
         Refused{
-            "model.dtype=f32",
-            "--set:1:1: error: invalid setting 'model.dtype=f32' (model is 'kimi_k3', which has "
+            "schema.dtype=f32",
+            "--set:1:1: error: invalid setting 'schema.dtype=f32' (schema is 'depthcost/1', which has "
             "no keys)"},
         Refused{"workload.decode.sequences.a=3",
                 "--set:1:1: error: invalid setting 'workload.decode.sequences.a=3' (sequences is a "

@@ -311,6 +311,15 @@ INSTANTIATE_TEST_SUITE_P(
          "it.yaml:4:51: error: invalid workload.prefill.sequence_shards '8' (more than tensor x context = 2)"},
         {"TooManyRanks", asked("parallelism: {tensor: 1048577}\n"),
          "it.yaml:3:23: error: invalid parallelism.tensor '1048577' (more than 1048576 devices)"},
+        {"TooManyDevices",
+         "schema: depthcost/1\nmodel: {num_layers: 8, hidden_size: 8, dtype: bf16}\n"
+         "residual: {scheme: standard}\n"
+         "parallelism: {tensor: 1048576, data: 1048576, pipeline: 4}\n",
+         "it.yaml:4:23: error: invalid parallelism (tensor x context x data x pipeline is 4398046511104; at most 1099511627776 devices)"},
+        {"MoreTokensThanCanBeCounted",
+         asked(
+             "workload: {decode: {sequences: 1099511627776, speculative: {tokens: 2, accepted: 1}}}\n"),
+         "it.yaml:3:69: error: invalid workload.decode.speculative.tokens '2' (a step of 1099511627776 sequences would have more than 1099511627776 tokens)"},
         {"MoreRanksThanExperts",
          "schema: depthcost/1\nmodel: mixtral_8x7b\nparallelism: {tensor: 16, expert: 16}\n",
          "it.yaml:3:35: error: invalid parallelism.expert '16' (more than the 8 experts of the model)"},

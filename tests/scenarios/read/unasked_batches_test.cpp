@@ -53,6 +53,12 @@ TEST(UnaskedBatches, AreNotThoseThatAreWritten) {
   EXPECT_EQ(asked_scenario("", options).study.decode->sequences, (std::vector<Count>{1, 64, 512}));
 }
 
+TEST(UnaskedBatches, StayWhereEverythingMustFit) {
+  ScenarioOptions options = llama_70b("8");
+  options.budgets = {"device_memory=fits"};
+  EXPECT_EQ(asked_scenario("", options).study.decode->sequences, (std::vector<Count>{1, 64, 512}));
+}
+
 TEST(UnaskedBatches, NeedAMemoryThatIsKnown) {
   ScenarioOptions options = llama_70b("");
   options.hardware = "";

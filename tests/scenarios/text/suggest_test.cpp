@@ -58,6 +58,7 @@ INSTANTIATE_TEST_SUITE_P(
     Keys, NearestName,
     testing::Values(
         NearestCase{"ShortestContinuation", "h100", {"h100_pcie", "h100_sxm"}, "h100_sxm"},
+        NearestCase{"GoesOnFromAName", "gb200_nvl72", {"b200_sxm", "gb200", "gb300"}, "gb200"},
         NearestCase{"CapitalLetters", "H100-SXM", {"h100_pcie", "h100_sxm"}, "h100_sxm"},
         NearestCase{
             "OtherSeparators", "llama3.1-70b", {"llama_3_1_8b", "llama_3_1_70b"}, "llama_3_1_70b"},
