@@ -25,12 +25,19 @@ void join(const Study& study, WorkloadKind workload, const ForwardPass& pass, do
   }
 }
 
-/// How often a token is sent. The kernels of a prefill send it once to each node, which hands it on
-/// inside; those of a decode step send it to every expert. [deepep]
+/// Of `groups` those that have one of a token's experts, in the mean over all choices.
+///   g (1 - (1 - 1/g)^k)
+double groups_of_token(double groups, const ExpertMlp& experts) {
+  return groups * (1 - std::pow(1 - 1 / groups, as_double(experts.num_active)));
+}
+
+/// How often a token is sent. The kernels of a prefill send it once to each rank, or over a network
+/// to each node, which hands it on inside; those of a decode step send it to every expert. [deepep]
 double copies_of_token(const Study& study, WorkloadKind workload, const ExpertMlp& experts) {
+  if (workload != WorkloadKind::prefill) return as_double(experts.num_active);
   const bool is_spread = study.machine && nodes_of_experts(study) > 1;
-  return workload == WorkloadKind::prefill && is_spread ? nodes_of_token(study, experts)
-                                                        : as_double(experts.num_active);
+  return is_spread ? nodes_of_token(study, experts)
+                   : groups_of_token(as_double(study.expert_parallel_size), experts);
 }
 
 /// A rank sends its share of the tokens that it holds, in rows as wide as the experts take.
@@ -62,8 +69,7 @@ double nodes_of_experts(const Study& study) {
 }
 
 double nodes_of_token(const Study& study, const ExpertMlp& experts) {
-  const double nodes = nodes_of_experts(study);
-  return nodes * (1 - std::pow(1 - 1 / nodes, as_double(experts.num_active)));
+  return groups_of_token(nodes_of_experts(study), experts);
 }
 
 bool experts_are_spread(const Study& study) {

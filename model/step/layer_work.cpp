@@ -39,10 +39,10 @@ struct AttentionOfPass {
     return Bytes{cost.weights * bytes_per_weight(study.model.architecture->weight_dtype)};
   }
 
-  void add(double sequences, const AttentionCost& cost, Work& work) const {
+  void add(double sequences, const AttentionCost& cost, double written_states, Work& work) const {
     const Bytes cache = storage(cost.read_elements / key_ranks + cost.written_elements,
                                 study.model.architecture->kv_dtype);
-    const Bytes state = storage(2 * cost.state_elements, Dtype::f32);
+    const Bytes state = storage((1 + written_states) * cost.state_elements, Dtype::f32);
     work.add(sequences, cache + state, cost.flops + (1 / key_ranks) * cost.core);
     work.core += (sequences / key_ranks) * cost.core;
     work.index_scores += (sequences / key_ranks) * cost.index_scores;
@@ -80,8 +80,8 @@ Work attention_work(const Study& study, const Attention& attention, const Forwar
   const AttentionCost cost = of.cost(pass.sequence);
   Work work;
   work.add(1, of.weights(cost), {});
-  of.add(pass.num_sequences, cost, work);
-  if (pass.prompt) of.add(1, of.cost(*pass.prompt), work);
+  of.add(pass.num_sequences, cost, pass.written_states, work);
+  if (pass.prompt) of.add(1, of.cost(*pass.prompt), 1, work);
   return work;
 }
 
@@ -98,15 +98,15 @@ std::vector<AttentionPart> attention_parts(const Study& study, const Attention& 
   const AttentionCost prompt = of.cost(*pass.prompt);
   Work projections;
   projections.add(1, of.weights(sequence), pass.num_sequences * sequence.flops + prompt.flops);
-  const auto core = [&](double sequences, AttentionCost cost) {
+  const auto core = [&](double sequences, AttentionCost cost, double written_states) {
     Work work;
     cost.flops = {};
-    of.add(sequences, cost, work);
+    of.add(sequences, cost, written_states, work);
     return work;
   };
   return {{name + ", projections", projections},
-          {name + ", sequences", core(pass.num_sequences, sequence)},
-          {name + ", prompt", core(1, prompt)}};
+          {name + ", sequences", core(pass.num_sequences, sequence, pass.written_states)},
+          {name + ", prompt", core(1, prompt, 1)}};
 }
 
 Work common_mlp_work(const Study& study, const Mlp& mlp, const ForwardPass& pass) {
@@ -153,6 +153,7 @@ ForwardPass decode_pass(const Study& study, std::size_t batch) {
                                 .tokens = as_double(decode.speculation.tokens)},
                    .launch = decode.launch,
                    .key_ranks = study.context_parallel_size,
+                   .written_states = as_double(decode.speculation.tokens),
                    .prompt = {}};
   if (decode.prompt)
     pass.prompt = SequencePass{.first = as_double(context_of(*decode.prompt, decode)),

@@ -21,6 +21,7 @@ struct ForwardPass {
   Launch launch = Launch::graph;
   double repeats = 1;
   Count key_ranks = 1;  // that share a sequence's keys; in training they share its tokens instead
+  double written_states = 1;  // of linear attention: one behind every token that may be refused
 
   std::optional<SequencePass> prompt;
 

@@ -81,7 +81,7 @@ class MemoryOfPath {
     push_rest(workload, MemoryItem::kv_cache,
               workload.kind == WorkloadKind::decode
                   ? decode_cache(study_, workload.sequences)
-                  : device_cache(study_, 1, static_cast<double>(study_.prefill->tokens)));
+                  : device_cache(study_, 1, {as_double(study_.prefill->tokens)}));
   }
 
   void push_rest(WorkloadId workload, MemoryItem item, Bytes bytes) {

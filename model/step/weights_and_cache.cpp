@@ -85,14 +85,14 @@ Bytes device_weights(const Study& study) {
                parameters.vocabulary * bytes_per_element(study.model.dtype)};
 }
 
-Bytes device_cache(const Study& study, double num_sequences, double tokens) {
+Bytes device_cache(const Study& study, double num_sequences, const CachedSequence& sequence) {
   const auto of_layers = [&](const Attention& attention, Count layers) {
     const AttentionCost cost =
         attention_cost(attention, as_double(study.model.hidden_size),
-                       {.first = tokens - 1, .tokens = 1}, study.tensor_parallel_size);
+                       {.first = sequence.tokens - 1, .tokens = 1}, study.tensor_parallel_size);
     const Bytes cache = storage(cost.stored_elements / as_double(study.context_parallel_size),
                                 study.model.architecture->kv_dtype);
-    return as_double(layers) * (cache + storage(cost.state_elements, Dtype::f32));
+    return as_double(layers) * (cache + storage(sequence.states * cost.state_elements, Dtype::f32));
   };
   Bytes bytes;
   for (const AttentionLayers& a : study.model.architecture->attention)
@@ -105,15 +105,17 @@ Bytes device_cache(const Study& study, double num_sequences, double tokens) {
 
 Bytes decode_cache(const Study& study, Count sequences) {
   const Decode& decode = *study.decode;
-  const Bytes of_sequences = device_cache(study, as_double(sequences), tokens_in_cache(decode));
+  const Bytes of_sequences = device_cache(
+      study, as_double(sequences),
+      {.tokens = tokens_in_cache(decode), .states = as_double(decode.speculation.tokens)});
   if (!decode.prompt) return of_sequences;
   return of_sequences +
          device_cache(study, 1,
-                      as_double(context_of(*decode.prompt, decode) + decode.prompt->tokens));
+                      {as_double(context_of(*decode.prompt, decode) + decode.prompt->tokens)});
 }
 
 Bytes cache_per_token(const Study& study, double tokens) {
-  return device_cache(study, 1, tokens + 1) - device_cache(study, 1, tokens);
+  return device_cache(study, 1, {tokens + 1}) - device_cache(study, 1, {tokens});
 }
 
 }  // namespace depthcost

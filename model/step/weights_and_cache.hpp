@@ -28,8 +28,15 @@ DeviceParameters device_parameters(const Study& study);
 /// The same in the types in which the model is stored.
 Bytes device_weights(const Study& study);
 
-/// KV cache and recurrent states of `num_sequences` sequences, each with `tokens` tokens.
-Bytes device_cache(const Study& study, double num_sequences, double tokens);
+/// What a device keeps of a sequence. `states` of linear attention: one, or one behind each token
+/// that a step checks, since it may be refused.
+struct CachedSequence {
+  double tokens = 0;
+  double states = 1;
+};
+
+/// KV cache and recurrent states of `num_sequences` such sequences.
+Bytes device_cache(const Study& study, double num_sequences, const CachedSequence& sequence);
 
 /// What lies there behind a decode step: of its sequences, and of the prompt that it takes along.
 Bytes decode_cache(const Study& study, Count sequences);

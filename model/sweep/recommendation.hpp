@@ -5,8 +5,8 @@
 //   1. Choices that break a budget, surely or by their median, are out, and those coarser than
 //      anything published. Where every choice breaks some budget, nothing is recommended; the rule
 //      says what it would take without that budget.
-//   2. Blocks of several layers that end inside a decoder layer are out, if any do not. Blocks of one
-//      layer are those of Full AttnRes.
+//   2. Blocks that end inside a decoder layer are out, if any do not; but for blocks of one layer,
+//      which are those of Full AttnRes.
 //   3. The lowest published loss wins; losses that may be equal before rounding count as equal
 //      (kSameLoss). Where the two readings of Fig. 6 differ, the higher one counts.
 //   4. Of those the cheapest wins: by decode, else prefill, else training, else bytes.

@@ -278,7 +278,7 @@ Sweep::WorkloadMemory Sweep::prefill_memory(const Study& study) {
                         .layer_share = largest_stage_share(study)};
   if (!study.model.architecture) return memory;
   memory.weights = device_weights(study);
-  memory.cache = device_cache(study, 1, static_cast<double>(study.prefill->tokens));
+  memory.cache = device_cache(study, 1, {as_double(study.prefill->tokens)});
   return memory;
 }
 

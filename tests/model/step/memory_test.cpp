@@ -63,7 +63,7 @@ TEST(Memory, HoldsThePromptThatADecodeStepTakesAlong) {
   const Items with = items_of(study, study.path, decode);
   EXPECT_NEAR(with.at("bank") / without.at("bank"), 192.0 / 64, 1e-12);
   EXPECT_EQ(with.at("weights"), without.at("weights"));
-  EXPECT_NEAR(with.at("kv_cache") - without.at("kv_cache"), device_cache(study, 1, 428).value, 1);
+  EXPECT_NEAR(with.at("kv_cache") - without.at("kv_cache"), device_cache(study, 1, {428}).value, 1);
 }
 
 Study on_one_device(Count decoder_layers, Count hidden_size, Count tensor_ranks) {

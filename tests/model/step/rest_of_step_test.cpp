@@ -165,6 +165,19 @@ TEST(RestOfStep, TakesLessForKernelsThatAreLaunchedAhead) {
   EXPECT_NEAR(seconds_of_launches(study), ahead, 1e-12);
 }
 
+/// The floors were fitted on graphs. Without one, a kernel takes as much longer as a plain one
+/// does.
+TEST(RestOfStep, TakesLongerWithoutAGraph) {
+  Study study = llama_study();
+  const double more = 1e-6;
+  for (LaunchFloor& entry : study.machine->floors)
+    if (entry.launch == Launch::stream)
+      entry.floor = entry.floor + Estimate<Seconds>{{more}, {more}, {more}, Evidence::measured};
+  const double in_a_graph = seconds_of_launches(study);
+  study.decode->launch = Launch::stream;
+  EXPECT_NEAR(seconds_of_launches(study) - in_a_graph, 225 * more, 1e-12);
+}
+
 /// 63 sequences more, each at 0 to 20 us. A draft launches kernels and serves nobody.
 TEST(RestOfStep, TakesTimeForEverySequenceOfADecodeStep) {
   for (Study study : {llama_study(), drafting_study(3)}) {
@@ -215,6 +228,39 @@ TEST(RestOfStep, MultipliesAttentionScoresInBf16WhateverTheWeightsAre) {
   EXPECT_NEAR(in_fp8.time.value.value, (weights / 2 + core) / rate, 1e-6);
 }
 
+/// Scores of an indexer run in fp8 where there is a rate for it, all other scores in bf16.
+TEST(RestOfStep, ScoresTheKeysOfAnIndexerInFp8) {
+  Study study = llama_study();
+  auto& attention = std::get<GroupedAttention>(study.model.architecture->attention[0].attention);
+  attention.top_k = 16;
+  attention.indexer = {.num_heads = 64, .dim = 128};
+  study.decode.reset();
+  study.prefill = Prefill{.tokens = 100'000};
+  const double in_bf16 = row_of(rest_of(study), RestTerm::attention).time.value.value;
+  study.machine->fp8_rate = FlopsPerSecond{2 * study.machine->tensor_rate->value};
+  const double in_fp8 = row_of(rest_of(study), RestTerm::attention).time.value.value;
+  const double mean_keys = (100'000 + 1) / 2.0;
+  const double scores = 32 * 2.0 * 64 * 128 * mean_keys * 100'000;
+  const double rate =
+      test::constants().engine.sustained_rate.value * study.machine->tensor_rate->value;
+  EXPECT_NEAR(in_bf16 - in_fp8, scores / 2 / rate, 1e-6 * in_bf16);
+}
+
+/// TF32 has half the rate of bf16; a part without matrix units has one rate.
+TEST(RestOfStep, MultipliesF32AtHalfTheRateOfBf16) {
+  Study study = llama_study();
+  study.decode.reset();
+  study.prefill = Prefill{.tokens = 8192};
+  const auto seconds = [&](WeightDtype weights) {
+    study.model.architecture->weight_dtype = weights;
+    return row_of(rest_of(study), RestTerm::mlp).time.value.value;
+  };
+  EXPECT_NEAR(seconds(WeightDtype::f32) / seconds(WeightDtype::bf16), 2, 1e-9);
+  study.machine->vector_rate = study.machine->tensor_rate;
+  study.machine->tensor_rate.reset();
+  EXPECT_NEAR(seconds(WeightDtype::f32) / seconds(WeightDtype::bf16), 1, 1e-9);
+}
+
 /// Where 4 bits have no rate of their own they are widened to bf16.
 TEST(RestOfStep, WidensFourBitsWhereTheyHaveNoRate) {
   Study study = llama_study();
@@ -257,6 +303,24 @@ TEST(RestOfStep, ChecksSeveralTokensOfASequence) {
   }
   const Workload workload = workloads_of(study, study.path, study.schedule).front();
   EXPECT_EQ(workload.passes.front().execution.tokens, 8);
+}
+
+/// Any of the tokens may be refused, so that linear attention writes a state behind each.
+TEST(RestOfStep, WritesAStateBehindEveryTokenThatIsChecked) {
+  Study study = llama_study();
+  study.model.architecture->attention = {
+      {LinearAttention{.num_heads = 32, .head_dim = 128, .conv_width = 1}, 32}};
+  study.decode = Decode{.sequences = {2}, .context = 1000};
+  const auto bytes = [&] { return row_of(rest_of(study), RestTerm::attention).bytes.value; };
+  const double one = bytes();
+  const double cached = decode_cache(study, 2).value;
+  study.decode->speculation = {.tokens = 4, .accepted = 2.5};
+  const double state = 2 * 32.0 * 32 * 128 * 128 * 4;
+  EXPECT_NEAR(bytes() - one, 3 * state, 1);
+  EXPECT_NEAR(decode_cache(study, 2).value - cached, 3 * state, 1);
+  study.decode->speculation = {};
+  study.decode->prompt = PromptChunk{.tokens = 40, .context = {}};
+  EXPECT_NEAR(bytes() - one, state, 1) << "a chunk reads a state and writes one";
 }
 
 /// What a layer's attention of Llama 3.1 8B moves and computes, token by token and key by key.
@@ -391,6 +455,18 @@ TEST(RestOfStep, TakesLongerForTheExpertsOfAPrefill) {
               test::constants().engine.prefill_of_experts.value *
                   routed.work.flops_at(IntervalEnd::value).value / rate,
               1e-9);
+}
+
+/// A few tokens wait for the weights, in a prefill as in a decode step.
+TEST(RestOfStep, ReadsTheWeightsOfExpertsAsFastInAPrefill) {
+  Study study = llama_study();
+  study.model.architecture->mlp = {
+      {ExpertMlp{.num_experts = 8, .num_active = 2, .width = 14336}, 32}};
+  study.decode->sequences = {16};
+  const double decoded = row_of(rest_of(study), RestTerm::mlp).parts.at(1).time.value.value;
+  study.decode.reset();
+  study.prefill = Prefill{.tokens = 16};
+  EXPECT_NEAR(row_of(rest_of(study), RestTerm::mlp).parts.at(1).time.value.value, decoded, 1e-12);
 }
 
 // 0.65 of 1 PFLOP/s: 2 x 8192 operations for each weight of the MLPs.
@@ -571,7 +647,16 @@ double mean_nodes_of_eight_experts() {
   return static_cast<double>(nodes) / kWays;
 }
 
-/// A prefill sends a token to the nodes of its experts, a decode step to each of the experts.
+/// Of 32 ranks those that have one of eight experts: each expert meets a rank that has none yet, or
+/// not.
+double mean_ranks_of_eight_experts() {
+  double ranks = 0;
+  for (int expert = 0; expert < 8; ++expert) ranks += 1 - ranks / 32;
+  return ranks;
+}
+
+/// A prefill sends a token to the ranks of its experts, or to their nodes; a decode step to each of
+/// the experts.
 TEST(RestOfStep, SendsATokenOfAPrefillOnceToANode) {
   Study study = deepseek_study();
   study.data_parallel_size = study.expert_parallel_size = 32;
@@ -583,8 +668,8 @@ TEST(RestOfStep, SendsATokenOfAPrefillOnceToANode) {
   EXPECT_EQ(bytes_in_nodes_of(8), bytes_in_nodes_of(32));
   study.decode.reset();
   study.prefill = Prefill{.tokens = 64};
-  EXPECT_NEAR(bytes_in_nodes_of(8) / bytes_in_nodes_of(32), mean_nodes_of_eight_experts() / 8,
-              1e-12);
+  EXPECT_NEAR(bytes_in_nodes_of(8) / bytes_in_nodes_of(32),
+              mean_nodes_of_eight_experts() / mean_ranks_of_eight_experts(), 1e-12);
 }
 
 // Kimi K3's experts take rows of 3,584 of its 7,168 elements.

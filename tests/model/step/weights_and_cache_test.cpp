@@ -48,11 +48,11 @@ TEST(DeviceWeights, HoldTheLayersThatDraft) {
                             .num_layers = 2,
                             .projections = 1000};
   const double weights = device_weights(study).value;
-  const double cache = device_cache(study, 3, 100).value;
+  const double cache = device_cache(study, 3, {100}).value;
   study.decode->speculation = {.tokens = 2, .accepted = 1.5};
   const double layer = 41943040.0 + 3.0 * 4096 * 14336;
   EXPECT_EQ(device_weights(study).value - weights, 2 * (2 * layer + 1000) / 2);
-  EXPECT_NEAR(device_cache(study, 3, 100).value, cache * 34 / 32, 1e-6);
+  EXPECT_NEAR(device_cache(study, 3, {100}).value, cache * 34 / 32, 1e-6);
 }
 
 /// Their projections are read in each step and stay on the devices.
@@ -183,6 +183,46 @@ TEST(DeviceMemory, OfTrainingNamesTheSettingThatKeepsIt) {
   EXPECT_EQ(remedy_of(device_memory(study)), "workload.training.layers: recompute");
 }
 
+/// What little work makes again comes first, all of the layers where that is not enough.
+TEST(DeviceMemory, OfTrainingKeepsTheLayersInPartIfThatIsEnough) {
+  Study study = kimi_on(8, kH200);
+  study.model = {.name = "DeepSeek", .num_layers = 122, .hidden_size = 7168};
+  study.model.architecture = test::deepseek_v3();
+  study.path = {Scheme{}, 122};
+  study.tensor_parallel_size = 1;
+  study.expert_parallel_size = 64;
+  study.data_parallel_size = 128;
+  study.pipeline = even_layout(16, 1, 61, 2);
+  study.decode.reset();
+  study.prefill.reset();
+  study.training = Training{.sequence_length = 4096,
+                            .micro_batch_size = 2,
+                            .num_micro_batches = 120,
+                            .precision = Precision::fp8,
+                            .activations = ActivationPolicy::recompute};
+  EXPECT_EQ(device_memory(study).verdict, Verdict::fail);
+  EXPECT_EQ(remedy_of(device_memory(study)), "workload.training.layers: selective");
+  study.training->layers = LayerActivations::selective;
+  EXPECT_EQ(device_memory(study).verdict, Verdict::pass);
+}
+
+/// Rows of tables that are looked up may lie with the host.
+TEST(DeviceMemory, NamesTheHostForTablesThatDoNotFit) {
+  Study study = kimi_on(8, kH200);
+  study.model = {.name = "tables", .num_layers = 64, .hidden_size = 4096};
+  study.model.architecture = test::llama_8b();
+  study.model.architecture->tables = {{.rows = 100'000'000, .width = 4096, .projections = 0}};
+  study.path = {Scheme{}, 64};
+  study.decode = Decode{.sequences = {1}, .context = 1000};
+  study.prefill.reset();
+  study.tensor_parallel_size = study.expert_parallel_size = 1;
+  study.context_parallel_size = 1;
+  ASSERT_EQ(device_memory(study).verdict, Verdict::fail);
+  EXPECT_EQ(remedy_of(device_memory(study)), "parallelism.tables: host");
+  study.tables = TablePlacement::host;
+  EXPECT_EQ(device_memory(study).verdict, Verdict::pass);
+}
+
 Study llama() {
   Study study = test::kimi_k3_study();
   study.model = {.name = "Llama", .num_layers = 64, .hidden_size = 4096};
@@ -234,17 +274,17 @@ TEST(DeviceWeights, AreThoseOfTheFullestStage) {
 // 2 x 8 heads of 128 elements in 32 layers: 128 KiB a token in bf16.
 TEST(DeviceCache, GrowsByTheSameForEveryToken) {
   const Study study = llama();
-  EXPECT_EQ(device_cache(study, 1, 1000).value, 1000.0 * 131072);
-  EXPECT_EQ(device_cache(study, 3, 1000).value, 3000.0 * 131072);
+  EXPECT_EQ(device_cache(study, 1, {1000}).value, 1000.0 * 131072);
+  EXPECT_EQ(device_cache(study, 3, {1000}).value, 3000.0 * 131072);
   EXPECT_EQ(cache_per_token(study, 1000).value, 131072.0);
 }
 
 TEST(DeviceCache, IsCutByContextAndTensorRanks) {
   Study study = llama();
   study.context_parallel_size = 4;
-  EXPECT_EQ(device_cache(study, 1, 1000).value, 250.0 * 131072);
+  EXPECT_EQ(device_cache(study, 1, {1000}).value, 250.0 * 131072);
   study.tensor_parallel_size = 2;
-  EXPECT_EQ(device_cache(study, 1, 1000).value, 125.0 * 131072);
+  EXPECT_EQ(device_cache(study, 1, {1000}).value, 125.0 * 131072);
 }
 
 // Nine d-vectors of 14,336 bytes on an eighth of 16,384 tokens, over 128 KiB a token.

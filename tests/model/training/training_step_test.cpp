@@ -159,6 +159,30 @@ TEST(LayerWork, HasNoGradientOfWeightsInAttentionsScores) {
   EXPECT_NEAR(scaled.backward_weight.value, 0.2, 1e-12);
 }
 
+/// Of attention's 3 s two are products with weights, of which MLA projects up with a share.
+TEST(LayerWork, MakesAgainWhatIsNotKept) {
+  Study study = llama_training();
+  study.model.architecture->attention = test::deepseek_v3().attention;
+  RestPart attention{.name = "attention",
+                     .calls = 1,
+                     .time = {Seconds{3}, Seconds{3}, Seconds{3}, Evidence::assumed}};
+  attention.work.add(1, {}, Flops{3e12});
+  attention.work.core = Flops{1e12};
+  RestOfStep rest;
+  rest.rows.push_back({.term = RestTerm::attention, .time = {{}, {}, {}, Evidence::assumed}});
+  add_part(rest.rows.front(), attention);
+  const auto recompute = [&](LayerActivations layers) {
+    study.training->layers = layers;
+    return layer_work(study, rest, IntervalEnd::value).at(0).recompute.value;
+  };
+  EXPECT_EQ(recompute(LayerActivations::keep), 0);
+  EXPECT_NEAR(recompute(LayerActivations::recompute), 3, 1e-12);
+  const double d = as_double(study.model.hidden_size);
+  const double up = 128 * (1536 * 192 + 512 * 256);
+  const double all = 1536 * d + (512 + 64) * d + up + 128 * 128 * d;
+  EXPECT_NEAR(recompute(LayerActivations::selective), 2 * up / all, 1e-12);
+}
+
 /// Backward passes of the layers of all chunks.
 Seconds backward_of_layers(const Study& study, const RestOfStep& rest) {
   Seconds all;

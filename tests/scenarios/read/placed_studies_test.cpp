@@ -28,6 +28,25 @@ std::set<Count> replicas_of(const PlacedStudies& studies) {
   return replicas;
 }
 
+/// A placement that does not fit is not simulated, so that its passes do not count.
+TEST(PlanWork, LeavesOutWhatDoesNotFit) {
+  PlacedStudies studies =
+      placed_on_eight("{training: {sequence_length: 8192, micro_batches: 512}}");
+  ASSERT_FALSE(studies.placed.empty());
+  PlacedStudy& placed = studies.placed.front();
+  placed.study.training->num_micro_batches = kMaxChunkPasses;
+  placed.study.machine->memory_capacity = Bytes{1e9};
+  ASSERT_TRUE(is_too_large(placed));
+  const auto ask_often = [&] {
+    PlanWork work;
+    for (int i = 0; i < 100; ++i) work.add(placed);
+  };
+  EXPECT_NO_THROW(ask_often());
+  placed.study.machine->memory_capacity = Bytes{1e15};
+  ASSERT_FALSE(is_too_large(placed));
+  EXPECT_THROW(ask_often(), InputError);
+}
+
 TEST(PlacedStudies, ShareTheSequencesOfEachBatchEvenly) {
   EXPECT_EQ(replicas_of(placed_on_eight("{decode: {sequences: [8, 64]}}")),
             (std::set<Count>{1, 2, 4, 8}));
