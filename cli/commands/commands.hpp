@@ -136,6 +136,9 @@ struct ProfileFitOptions {
 };
 ExitCode run_profile_fit(const ProfileFitOptions& options);
 
+/// Throws InputError at `--output` for a name by which `compare` would not know a profile.
+void require_profile_name(const std::string& output);
+
 struct ProfileMergeOptions {
   std::vector<std::string> profiles;  // of the nodes; one that is not there is missing
   std::string output;

@@ -21,10 +21,6 @@
 namespace depthcost {
 namespace {
 
-[[noreturn]] void fail_usage(std::string_view problem) {
-  throw InputError({"compare", 1, 1}, problem);
-}
-
 std::vector<ToleranceRule> rules_for(const CompareOptions& options, std::string_view shipped) {
   return options.tolerances.empty() ? shipped_rules(shipped) : load_rules(options.tolerances);
 }
@@ -53,7 +49,7 @@ std::vector<PublishedBeside> nearest_to(const std::vector<ComparedCase>& cases) 
 
 ComparisonReport table_report(const CompareOptions& options) {
   if (options.hardware.empty())
-    fail_usage("missing --hardware (a preset or a path: what the table was measured on)");
+    refuse_call("missing --hardware (a preset or a path: what the table was measured on)");
   const MeasurementTable table = load_measurements(options.measurements);
   const Device device = device_of(options.hardware, constants_of_option(options.constants));
   ComparisonReport report{
@@ -96,7 +92,7 @@ constexpr const char* kLocalProfile = "depthcost-measurements/profile.yaml";
 std::string local_profile() {
   std::error_code ignored;
   if (!std::filesystem::exists(kLocalProfile, ignored))
-    fail_usage(
+    refuse_call(
         fmt::format("missing profile ('{}' is not there: run scripts/measure, or name a "
                     "profile, samples, a table or --published)",
                     kLocalProfile));
@@ -133,25 +129,27 @@ ComparisonReport measured_report(const CompareOptions& options, const std::strin
 
 }  // namespace
 
+void refuse_call(std::string_view problem) { throw InputError({"compare", 1, 1}, problem); }
+
 void require_no_conflicts(const CompareOptions& options) {
   const bool answers_alone = options.writes_template || options.lists_operations;
   const std::string_view flag = options.writes_template ? "--template" : "--operations";
   if (answers_alone && (options.published || !options.measurements.empty()))
-    fail_usage(fmt::format("conflicting {} (it compares nothing)", flag));
+    refuse_call(fmt::format("conflicting {} (it compares nothing)", flag));
   if (options.writes_template && options.lists_operations)
-    fail_usage("conflicting --template (--operations is given)");
+    refuse_call("conflicting --template (--operations is given)");
   if (options.published && !options.measurements.empty())
-    fail_usage("conflicting --published (a table is given)");
+    refuse_call("conflicting --published (a table is given)");
   const bool has_trace_options = !options.kernel_names.empty() || options.steps > 0 ||
                                  !options.workload.empty() || !options.settings.empty();
   if (options.scenario.empty() && has_trace_options)
-    fail_usage("missing --scenario (what the trace is a step of)");
+    refuse_call("missing --scenario (what the trace is a step of)");
   if (options.published && !options.scenario.empty())
-    fail_usage("conflicting --published (--scenario is given)");
+    refuse_call("conflicting --published (--scenario is given)");
   if (options.published && !options.hardware.empty())
-    fail_usage("conflicting --hardware (published measurements name their own)");
+    refuse_call("conflicting --hardware (published measurements name their own)");
   if (!options.directory.empty() && (options.published || !options.scenario.empty()))
-    fail_usage("conflicting --output (a document is of kernels of one machine)");
+    refuse_call("conflicting --output (a document is of kernels of one machine)");
   if (options.github) require_text_for_github("compare", options.format);
 }
 
@@ -173,10 +171,10 @@ ComparisonReport compared_measurements(const CompareOptions& options) {
   const std::string input = options.measurements.empty() ? local_profile() : options.measurements;
   const bool is_samples = input.ends_with(".json");
   if (is_samples && options.hardware.empty())
-    fail_usage("missing --hardware (the profile of the machine; of a trace: --scenario)");
+    refuse_call("missing --hardware (the profile of the machine; of a trace: --scenario)");
   if (!is_samples && !profile::is_profile_path(input)) return table_report(options);
   if (!is_samples && !options.hardware.empty())
-    fail_usage("conflicting --hardware (a profile has its own machine)");
+    refuse_call("conflicting --hardware (a profile has its own machine)");
   return measured_report(options, input);
 }
 

@@ -3,11 +3,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "cli/commands/commands.hpp"
 #include "reports/comparison/comparison_report.hpp"
 
 namespace depthcost {
+
+/// Throws InputError for how `compare` was called.
+[[noreturn]] void refuse_call(std::string_view problem);
 
 /// Throws InputError for options that exclude each other.
 void require_no_conflicts(const CompareOptions& options);

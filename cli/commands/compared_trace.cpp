@@ -9,6 +9,7 @@
 #include <set>
 #include <span>
 
+#include "cli/commands/compared_measurements.hpp"
 #include "model/base/counted.hpp"
 #include "model/evaluation/evaluation.hpp"
 #include "model/ledger/path_operations.hpp"
@@ -19,17 +20,12 @@
 namespace depthcost {
 namespace {
 
-[[noreturn]] void fail_trace_usage(std::string_view problem) {
-  throw InputError({"compare", 1, 1}, problem);
-}
-
 void require_trace_options(const CompareOptions& options) {
   if (options.measurements.empty())
-    fail_trace_usage("missing trace (--scenario says what a trace is a step of)");
-  if (!options.hardware.empty())
-    fail_trace_usage("conflicting --hardware (the scenario names its own)");
+    refuse_call("missing trace (--scenario says what a trace is a step of)");
+  if (!options.hardware.empty()) refuse_call("conflicting --hardware (the scenario names its own)");
   if (!options.tolerances.empty() || !options.junit.empty() || options.github || options.strict)
-    fail_trace_usage(
+    refuse_call(
         "conflicting --tolerances, --junit, --github or --strict (a trace has no verdicts)");
 }
 
@@ -66,8 +62,8 @@ std::optional<WorkloadId> workload_of(const CompareOptions& options,
     names.push_back(name(row.workload));
   }
   if (!options.workload.empty())
-    fail_trace_usage(fmt::format("unknown workload '{}' (the scenario has: {})",
-                                 printable(options.workload), fmt::join(names, ", ")));
+    refuse_call(fmt::format("unknown workload '{}' (the scenario has: {})",
+                            printable(options.workload), fmt::join(names, ", ")));
   return rows.size() == 1 ? std::optional(rows.front().workload) : std::nullopt;
 }
 

@@ -12,12 +12,16 @@
 
 namespace depthcost {
 
-ExitCode run_profile_fit(const ProfileFitOptions& options) {
-  if (!profile::is_profile_path(options.output))
+void require_profile_name(const std::string& output) {
+  if (!profile::is_profile_path(output))
     throw InputError({"--output", 1, 1},
                      fmt::format("invalid value '{}' (must end in .yaml or .yml, by which "
                                  "compare knows a profile)",
-                                 printable(options.output)));
+                                 printable(output)));
+}
+
+ExitCode run_profile_fit(const ProfileFitOptions& options) {
+  require_profile_name(options.output);
   const profile::Samples samples = profile::read_samples(
       options.samples, options.cpu ? profile::Backend::cpu : profile::Backend::device_if_any);
   profile::Profile profile = profile::fit(samples, options.part);

@@ -36,11 +36,7 @@ void refuse_twice(const std::vector<std::string>& paths) {
 }  // namespace
 
 ExitCode run_profile_merge(const ProfileMergeOptions& options) {
-  if (!profile::is_profile_path(options.output))
-    throw InputError({"--output", 1, 1},
-                     fmt::format("invalid value '{}' (must end in .yaml or .yml, by which "
-                                 "compare knows a profile)",
-                                 printable(options.output)));
+  require_profile_name(options.output);
   refuse_twice(options.profiles);
   std::vector<profile::NodeProfile> nodes;
   std::vector<std::string> missing;

@@ -118,11 +118,15 @@ bool is_as_good(const PlannedPlacement& one, const PlannedPlacement& other) {
 /// Sorted plans, of which the first of those that are as good stands for all.
 std::vector<PlannedPlacement> distinct(std::vector<PlannedPlacement> sorted) {
   std::vector<PlannedPlacement> first;
-  for (PlannedPlacement& plan : sorted)
-    if (first.empty() || !is_as_good(first.back(), plan))
+  for (PlannedPlacement& plan : sorted) {
+    const auto same = std::find_if(first.begin(), first.end(), [&](const PlannedPlacement& it) {
+      return is_as_good(it, plan);
+    });
+    if (same == first.end())
       first.push_back(std::move(plan));
     else
-      first.back().as_good.push_back(plan.placement);
+      same->as_good.push_back(plan.placement);
+  }
   return first;
 }
 

@@ -88,7 +88,7 @@ std::optional<Plot> roofline_plot(const Machine& machine, std::span<const Compar
   }
   if (measured.is_empty()) return std::nullopt;
   const DataBlock roof = roof_of(bandwidth, machine.vector_rate, first / 2, 2 * last);
-  const Titles titles{.title = fmt::format("Roofline of {}", plain_text(machine.name, 60)),
+  const Titles titles{.title = fmt::format("Roofline of {}", cleaned_line(machine.name, 60)),
                       .y = "TFLOP/s",
                       .x = "operations per byte",
                       .legend = {{Mark::line, Color::dark_grey, "bandwidth and vector rate"},
@@ -118,7 +118,7 @@ std::optional<Plot> roofs_plot(const Machine& machine, std::span<const ComparedC
     if (is_cold(compared))
       kernels.push_back({read_share(compared), gigabytes(measured_bandwidth(compared))});
   if (kernels.is_empty()) return std::nullopt;
-  const Titles titles{.title = fmt::format("Memory of {}", plain_text(machine.name, 60)),
+  const Titles titles{.title = fmt::format("Memory of {}", cleaned_line(machine.name, 60)),
                       .y = "GB/s",
                       .x = "reads / (reads + writes)",
                       .legend = {{Mark::line, Color::dark_grey, "read, triad, copy, write"},
@@ -140,7 +140,7 @@ std::optional<Plot> residuals_plot(const Machine& machine, std::span<const Compa
     points.push_back({in_unit(compared.comparison.predicted.value.value, UnitKind::seconds, "us"),
                       100 * compared.comparison.error});
   if (points.is_empty()) return std::nullopt;
-  const Titles titles{.title = fmt::format("Predictions for {}", plain_text(machine.name, 60)),
+  const Titles titles{.title = fmt::format("Predictions for {}", cleaned_line(machine.name, 60)),
                       .y = "measured / predicted - 1 (%)",
                       .x = "predicted time (us)",
                       .legend = {{Mark::dot, Color::blue, kernels_label(stale)},
@@ -163,7 +163,7 @@ std::optional<Plot> transition_plot(const Machine& machine) {
   for (const TransitionPoint& point : machine.transition)
     points.push_back(
         {in_unit(point.footprint.value, UnitKind::bytes, "MB"), 100 * point.memory_weight});
-  const Titles titles{.title = fmt::format("Cache of {}", plain_text(machine.name, 60)),
+  const Titles titles{.title = fmt::format("Cache of {}", cleaned_line(machine.name, 60)),
                       .y = "traffic that memory serves (%)",
                       .x = "bytes between two uses (MB)",
                       .legend = {}};

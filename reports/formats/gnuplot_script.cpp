@@ -136,7 +136,7 @@ Color pale(Color color) {
   return static_cast<Color>(mixed);
 }
 
-std::string plain_text(std::string_view text, std::size_t max_length) {
+std::string cleaned_line(std::string_view text, std::size_t max_length) {
   std::string plain;
   for (std::size_t num_characters = 0; !text.empty(); ++num_characters) {
     if (num_characters == max_length) return plain + "\u2026";

@@ -38,7 +38,7 @@ Color pale(Color color);
 
 /// At most `max_length` characters of `text`, on one line: what is no UTF-8, or not allowed in XML,
 /// becomes '?', white space a blank.
-std::string plain_text(std::string_view text, std::size_t max_length);
+std::string cleaned_line(std::string_view text, std::size_t max_length);
 
 /// `text` as a gnuplot string in single quotes, inside which gnuplot replaces and executes nothing.
 /// A single quote is written twice.

@@ -38,7 +38,7 @@ std::string label_of(const Scheme& scheme, Schedule schedule) {
 }
 
 std::string model_name(const Study& study) {
-  const std::string text = plain_text(study.model.name, 32);
+  const std::string text = cleaned_line(study.model.name, 32);
   return text.empty() ? "the model" : text;
 }
 

@@ -62,7 +62,7 @@ std::string capacity_marks(const Evaluation& evaluation, double highest) {
   if (!machine || !machine->memory_capacity) return {};
   const double capacity = in_unit(machine->memory_capacity->value, UnitKind::bytes, "GB");
   if (capacity > 2 * highest) return {};
-  return horizontal_line(capacity, "memory of " + plain_text(machine->name, 30), "left");
+  return horizontal_line(capacity, "memory of " + cleaned_line(machine->name, 30), "left");
 }
 
 /// Where the scenario itself stands. The lines rise, so there is room above to the left and below

@@ -230,7 +230,7 @@ std::optional<Plot> decode_plot(const Evaluation& evaluation, Measure measure, c
   if (curves.empty()) return std::nullopt;
   const Study& study = evaluation.study;
   const std::string model = model_name(study);
-  const std::string machine = plain_text(study.machine->name, 40);
+  const std::string machine = cleaned_line(study.machine->name, 40);
   const std::size_t num_points = curves.front().points.size();
   Titles titles{.title = words.title + " " + model,
                 .y = words.y + (machine.empty() ? "" : ", on " + machine) + "; 90 % intervals",

@@ -11,11 +11,11 @@ namespace {
 using test::contains;
 
 TEST(GnuplotScript, CutsTextBetweenCharacters) {
-  EXPECT_EQ(plotting::plain_text("abc", 3), "abc");
-  EXPECT_EQ(plotting::plain_text("abcd", 3), "abc\u2026");
-  EXPECT_EQ(plotting::plain_text("\u6df1\u5ea6\u5b66", 2), "\u6df1\u5ea6\u2026");
-  EXPECT_EQ(plotting::plain_text("\xe6\xb7", 2), "??");
-  EXPECT_EQ(plotting::plain_text("a\tb\r\n", 9), "a b  ");
+  EXPECT_EQ(plotting::cleaned_line("abc", 3), "abc");
+  EXPECT_EQ(plotting::cleaned_line("abcd", 3), "abc\u2026");
+  EXPECT_EQ(plotting::cleaned_line("\u6df1\u5ea6\u5b66", 2), "\u6df1\u5ea6\u2026");
+  EXPECT_EQ(plotting::cleaned_line("\xe6\xb7", 2), "??");
+  EXPECT_EQ(plotting::cleaned_line("a\tb\r\n", 9), "a b  ");
 }
 
 TEST(GnuplotScript, QuotesByDoublingSingleQuotes) {
