@@ -76,7 +76,7 @@ struct FewTokens {
   // Bandwidth over that of plain streams.
   double stream_efficiency = 1;
   double projection_efficiency = 1;  // of kernels that project the streams
-  double projection_wave = 1;        // what each further wave of these takes of the first
+  double projection_wave = 1;        // what the second wave of these takes of the first
   Estimate<BytesPerSecond> loop_draw;
   Estimate<BytesPerSecond> ring_draw;  // and of a window
   Estimate<BytesPerSecond> projection_draw;

@@ -299,8 +299,7 @@ TimeTerms with_few_tokens(const FewTokens& constants, const Operation& operation
                         projection_time(constants, work, operation, execution, end) +
                         product_time(constants, work, operation, execution, end);
   const double waves = waves_of(constants, work, execution.tokens);
-  // Two CTAs of a kernel that projects meet on a multiprocessor, and the second loads while the
-  // first computes.
+  // The second CTA of a multiprocessor loads while the first computes. Later ones find it busy.
   const double hidden = work.projects && waves > 1 ? 1 - constants.projection_wave : 0;
   const Seconds draws = (waves - hidden) * token_time(constants, work, operation, execution, end);
   terms.token = draws + steps;

@@ -31,7 +31,8 @@ std::vector<ForwardPass> draft_passes(const Study& study, const DraftLayers& dra
   std::vector<ForwardPass> passes;
   for (ForwardPass pass : checking) {
     pass.sequence.tokens = as_double(at_once);
-    pass.repeats *= as_double((drafted + at_once - 1) / at_once);
+    pass.written_states = as_double(at_once);
+    pass.repeats *= as_double(divided_up(drafted, at_once));
     pass.prompt.reset();
     passes.push_back(pass);
   }

@@ -185,7 +185,7 @@ Estimate<Seconds> plain_floor(const Machine& machine, Launch launch) {
 }
 
 /// What `a` takes more than `b`, end by end.
-Estimate<Seconds> more_than(const Estimate<Seconds>& b, const Estimate<Seconds>& a) {
+Estimate<Seconds> more_than(const Estimate<Seconds>& a, const Estimate<Seconds>& b) {
   const auto more = [](Seconds one, Seconds other) { return std::max(Seconds{}, one - other); };
   return {more(a.low, b.low), more(a.value, b.value), more(a.high, b.high),
           weakest(a.evidence, b.evidence)};
@@ -203,7 +203,7 @@ Estimate<Seconds> kernel_floor(const Study& study, Launch launch, const EngineKe
       share * machine.engine.floor_of(kernels, step_kind(*study.model.architecture));
   // An engine's floor was fitted to steps that run as graphs.
   if (launch == Launch::stream && !is_ahead)
-    engine += more_than(plain_floor(machine, Launch::graph), floor);
+    engine += more_than(floor, plain_floor(machine, Launch::graph));
   return {std::max(floor.low, engine.low), std::max(floor.value, engine.value),
           std::max(floor.high, engine.high), Evidence::assumed};
 }

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "model/decision/decoder_layer.hpp"
+#include "model/schemes/list.hpp"
 #include "model/sweep/pareto.hpp"
 
 namespace depthcost {
@@ -70,6 +71,7 @@ struct Candidate {
   QualityEvidence quality;
   std::vector<std::size_t> broken;  // budgets
   bool is_sure = true;              // no budget lies inside its interval
+  bool is_whole = false;            // it has blocks of whole decoder layers
   bool is_split = false;            // its blocks of several layers end inside a decoder layer
 };
 
@@ -104,7 +106,7 @@ std::optional<std::size_t> rule(const std::vector<Candidate>& candidates,
                                 const Question& question) {
   const bool has_whole_layers =
       std::any_of(candidates.begin(), candidates.end(), [&](const Candidate& candidate) {
-        return is_allowed(candidate, question) && !candidate.is_split;
+        return is_allowed(candidate, question) && candidate.is_whole;
       });
   std::vector<const Candidate*> asked;
   double least = kInfinity;
@@ -128,13 +130,11 @@ std::vector<Candidate> candidates_of(const Sweep& sweep, std::size_t circumstanc
   for (std::size_t i = 0; i < sweep.choices().size(); ++i) {
     const SweepPoint point = sweep.point(circumstance, i);
     if (!can_be_chosen(point)) continue;
-    Candidate candidate{i,
-                        cost_at(point, cost),
-                        point.choice->quality,
-                        {},
-                        true,
-                        splits_decoder_layer(sweep.study(), point.choice->path.scheme) &&
-                            blocks_of(point.choice->path.scheme)->block_size > 1};
+    const Partition* blocks = attnres_blocks(point.choice->path.scheme);
+    const bool is_split = splits_decoder_layer(sweep.study(), point.choice->path.scheme);
+    const bool has_layers = blocks != nullptr && blocks->block_size > 1;
+    Candidate candidate{i,    cost_at(point, cost),    point.choice->quality, {},
+                        true, has_layers && !is_split, has_layers && is_split};
     const std::vector<PointBudget> budgets = sweep.budgets(point);
     for (std::size_t b = 0; b < budgets.size(); ++b) {
       if (is_broken(budgets[b])) candidate.broken.push_back(b);

@@ -86,36 +86,39 @@ Bytes bytes_of(const KeptElements& kept, const Study& study) {
   return storage(kept.in_precision, precision) + storage(kept.in_dtype, study.model.dtype);
 }
 
-/// One micro-batch.
-struct KeptByLayers {
-  Bytes layer;          // a sublayer, as the mean over all
-  Bytes decoder_layer;  // the largest attention and the largest MLP
-};
-
 double tokens_of_device(const Study& study) {
   const Training& training = *study.training;
   return as_double(training.sequence_length) * as_double(training.micro_batch_size) /
          as_double(study.context_parallel_size);
 }
 
-KeptByLayers kept_by_layers(const Study& study, LayerActivations policy) {
+/// What a sublayer keeps of one micro-batch, as the mean over all.
+Bytes kept_by_layer(const Study& study, LayerActivations policy) {
   const double d = as_double(study.model.hidden_size);
   const Count tensor = study.tensor_parallel_size;
-  const double tokens = tokens_of_device(study);
   Bytes all;
-  Bytes attention;
-  Bytes mlp;
-  for (const AttentionLayers& layers : study.model.architecture->attention) {
-    const Bytes kept = tokens * bytes_of(kept_elements(layers.attention, tensor, policy), study);
-    all += as_double(layers.num_decoder_layers) * kept;
-    attention = std::max(attention, kept);
-  }
-  for (const MlpLayers& layers : study.model.architecture->mlp) {
-    const Bytes kept = tokens * bytes_of(kept_elements(layers.mlp, d, tensor, policy), study);
-    all += as_double(layers.num_decoder_layers) * kept;
-    mlp = std::max(mlp, kept);
-  }
-  return {(1 / as_double(study.model.num_layers)) * all, attention + mlp};
+  for (const auto& [attention, num_layers] : study.model.architecture->attention)
+    all += as_double(num_layers) * bytes_of(kept_elements(attention, tensor, policy), study);
+  for (const auto& [mlp, num_layers] : study.model.architecture->mlp)
+    all += as_double(num_layers) * bytes_of(kept_elements(mlp, d, tensor, policy), study);
+  return (tokens_of_device(study) / as_double(study.model.num_layers)) * all;
+}
+
+/// What one decoder layer makes again: the attention and the MLP that make most.
+Bytes made_again(const Study& study) {
+  const LayerActivations policy = study.training->layers;
+  const double d = as_double(study.model.hidden_size);
+  const Count tensor = study.tensor_parallel_size;
+  Bytes attentions;
+  Bytes mlps;
+  for (const auto& [attention, num_layers] : study.model.architecture->attention)
+    attentions = std::max(
+        attentions, bytes_of(kept_elements(attention, tensor, LayerActivations::keep), study) -
+                        bytes_of(kept_elements(attention, tensor, policy), study));
+  for (const auto& [mlp, num_layers] : study.model.architecture->mlp)
+    mlps = std::max(mlps, bytes_of(kept_elements(mlp, d, tensor, LayerActivations::keep), study) -
+                              bytes_of(kept_elements(mlp, d, tensor, policy), study));
+  return tokens_of_device(study) * (attentions + mlps);
 }
 
 Bytes logits_of(const Study& study) {
@@ -169,14 +172,14 @@ double weights_projecting_up(const Attention& attention) {
 }
 
 std::vector<Bytes> layer_activations(const Study& study, const PipelineOrder& order) {
-  const KeptByLayers kept = kept_by_layers(study, study.training->layers);
-  const KeptByLayers whole = kept_by_layers(study, LayerActivations::keep);
+  const Bytes kept = kept_by_layer(study, study.training->layers);
+  const Bytes whole = kept_by_layer(study, LayerActivations::keep);
   std::vector<Chunk> chunks;
   for (const Count layers : layout_of(study).chunk_layers)
-    chunks.push_back({as_double(layers) * kept.layer, as_double(layers) * whole.layer});
+    chunks.push_back({as_double(layers) * kept, as_double(layers) * whole});
   std::vector<Bytes> stages;
   for (const std::vector<PipelineTask>& tasks : order.stages)
-    stages.push_back(peak_of(tasks, chunks, whole.decoder_layer - kept.decoder_layer));
+    stages.push_back(peak_of(tasks, chunks, made_again(study)));
   stages.back() += logits_of(study);
   return stages;
 }

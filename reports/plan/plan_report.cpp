@@ -109,9 +109,9 @@ std::string why(const PlanReport& report, std::size_t place) {
                   place_text(plans, place), fmt::join(kept, ", "));
   if (!plan.as_good.empty()) text += " " + as_good_text(plan);
   if (plan.blocks && plan.quality.at_most() && !report.kept_blocks)
-    text +=
-        fmt::format(" No block size that keeps {} has a lower published loss; {} counts as equal.",
-                    plan.times.size() == 1 ? "this" : "these", kSameLoss);
+    text += fmt::format(
+        " No other block size that was tried and keeps {} has a loss lower by {} or more.",
+        plan.times.size() == 1 ? "this" : "these", kSameLoss);
   return text;
 }
 

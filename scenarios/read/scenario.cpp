@@ -174,6 +174,7 @@ class ScenarioReader {
       });
     }
     const Value* size = residual("block_size");
+    if (size == nullptr && scheme == schemes::kFullAttnRes.id) return usual_groups();
     if (size == nullptr) refuse_missing_blocks(scheme);
     return feasible(size->position, [&] {
       return partition_by_size(num_layers, static_cast<Count>(size->numbers.front()));
@@ -198,25 +199,18 @@ class ScenarioReader {
     read_scheme_parameters(values_, model_, schemes, block_size, parameters);
   }
 
-  /// Full AttnRes has no blocks. Its two-phase schedule groups queries, as many as blocks have
-  /// layers where another scheme has blocks.
-  void read_query_groups(const std::vector<std::string>& schemes) {
-    const auto is_full = [](const std::string& scheme) {
-      return scheme == schemes::kFullAttnRes.id;
-    };
-    const auto has_blocks = [&](const std::string& scheme) {
-      return !is_full(scheme) && find_scheme(scheme)->pattern == DepthPattern::blocks;
-    };
-    if (std::none_of(schemes.begin(), schemes.end(), is_full) ||
-        std::any_of(schemes.begin(), schemes.end(), has_blocks) ||
-        residual("block_size") != nullptr || is_cut_by_count())
-      return;
-    const Count size = std::min(kUsualGroup, scenario_.study.model.num_layers);
-    values_.set("residual.block_size",
-                Value{.texts = {std::to_string(size)},
-                      .numbers = {as_double(size)},
-                      .position = values_.position(),
-                      .origin = "default: queries of a group, [attnres] Table 1"});
+  /// Full AttnRes has no blocks, but its two-phase schedule groups queries.
+  Partition usual_groups() const {
+    const Count num_layers = scenario_.study.model.num_layers;
+    return partition_by_size(num_layers, std::min(kUsualGroup, num_layers));
+  }
+
+  void note_usual_groups(const std::vector<std::string>& schemes) {
+    const bool has_full =
+        std::find(schemes.begin(), schemes.end(), schemes::kFullAttnRes.id) != schemes.end();
+    if (has_full && residual("block_size") == nullptr && !is_cut_by_count())
+      model_defaults_.push_back({"residual.block_size", std::to_string(usual_groups().block_size),
+                                 "default: queries of a group of full_attnres, [attnres] Table 1"});
   }
 
   void read_residual() {
@@ -232,7 +226,7 @@ class ScenarioReader {
       schemes.insert(schemes.end(), compare->texts.begin(), compare->texts.end());
     if (const Value* rule = residual("remainder"))
       scenario_.remainder = named<Remainder>(rule->texts.front()).value();
-    read_query_groups(schemes);
+    note_usual_groups(schemes);
     read_parameters(schemes);
     read_scheme_weights(values_, schemes, study);
     read_stream_type(values_, model_, schemes, study);

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
-#include <tuple>
+#include <vector>
 
 #include "scenarios/presets/reference.hpp"
 #include "scenarios/read/settings.hpp"
@@ -155,29 +155,43 @@ std::string title(const ScenarioOptions& options) {
   return fmt::format("{} on {}{}", text, devices, stem(options.hardware));
 }
 
-/// A setting would silently win over the option that says the same.
-void refuse_said_twice(const ScenarioOptions& options) {
-  const std::tuple<const std::string&, std::string_view, std::string_view> said[] = {
-      {options.model, "model", "--model"},
-      {options.hardware, "hardware", "--hardware"},
-      {options.tensor, "parallelism.tensor", "--tensor"},
-      {options.data, "parallelism.data", "--data"},
-      {options.expert, "parallelism.expert", "--expert"},
-      {options.pipeline, "parallelism.pipeline", "--pipeline"},
-      {options.scheme, "residual.scheme", "--residual"},
-      {options.block_size, "residual.block_size", "--block-size"},
-      {options.compare, "residual.compare", "--compare"},
-      {options.decode, "workload.decode.sequences", "--decode"},
-      {options.context, "workload.decode.context", "--context"},
-      {options.prefill, "workload.prefill.tokens", "--prefill"}};
-  for (const std::string& setting : options.settings)
-    for (const auto& [value, key, option] : said)
-      if (!value.empty() && setting.substr(0, setting.find('=')) == key)
-        throw InputError({"--set", 1, 1}, fmt::format("conflicting setting '{}' ({} says it, too)",
-                                                      printable(setting), option));
+/// An option, and the keys of a scenario that say the same.
+struct SaidBy {
+  const std::string& value;
+  std::string key;
+  std::string_view option;
+};
+
+std::vector<SaidBy> said_by(const ScenarioOptions& options) {
+  return {{options.model, "model.base", "--model"},
+          {options.hardware, "hardware.base", "--hardware"},
+          {options.block_size, "residual.num_blocks", "--block-size"},
+          {options.tensor, "parallelism.tensor", "--tensor"},
+          {options.data, "parallelism.data", "--data"},
+          {options.expert, "parallelism.expert", "--expert"},
+          {options.pipeline, "parallelism.pipeline", "--pipeline"},
+          {options.scheme, "residual.scheme", "--residual"},
+          {options.block_size, "residual.block_size", "--block-size"},
+          {options.compare, "residual.compare", "--compare"},
+          {options.decode, "workload.decode.sequences", "--decode"},
+          {options.context, "workload.decode.context", "--context"},
+          {options.prefill, "workload.prefill.tokens", "--prefill"}};
 }
 
 }  // namespace
+
+void refuse_said_twice(const ScenarioOptions& options) {
+  std::vector<SaidBy> said = said_by(options);
+  for (const std::string& budget : options.budgets)
+    said.push_back({budget, "budgets." + budget.substr(0, budget.find('=')), "--budget"});
+  for (const std::string& setting : options.settings) {
+    const std::string key = setting.substr(0, setting.find('='));
+    for (const SaidBy& it : said)
+      if (!it.value.empty() && (it.key == key || it.key.starts_with(key + ".")))
+        throw InputError({"--set", 1, 1}, fmt::format("conflicting setting '{}' ({} says it, too)",
+                                                      printable(setting), it.option));
+  }
+}
 
 Node document_from_options(const ScenarioOptions& options) {
   Section parallelism("--tensor");
@@ -210,6 +224,10 @@ std::string stem_of(const ScenarioOptions& options) {
 
 UnreadScenario asked_document(const std::string& path, const ScenarioOptions& options) {
   refuse_said_twice(options);
+  return composed_document(path, options);
+}
+
+UnreadScenario composed_document(const std::string& path, const ScenarioOptions& options) {
   UnreadScenario asked = options.document        ? *options.document
                          : options.model.empty() ? unread_scenario(path)
                                                  : UnreadScenario{document_from_options(options),

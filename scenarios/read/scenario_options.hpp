@@ -42,9 +42,16 @@ Node document_from_options(const ScenarioOptions& options);
 /// The stem of the names of its output files: "config_b300_sxm".
 std::string stem_of(const ScenarioOptions& options);
 
+/// Throws InputError at `--set` for a setting that would silently win over an option: one of the
+/// same key, or of a map that has it.
+void refuse_said_twice(const ScenarioOptions& options);
+
 /// The options' document, or that of the file, or if the options name a model one made of them. The
-/// settings are applied.
+/// settings are applied. Throws as refuse_said_twice() does.
 UnreadScenario asked_document(const std::string& path, const ScenarioOptions& options);
+
+/// The same where options hold values that nobody has typed, which settings may replace.
+UnreadScenario composed_document(const std::string& path, const ScenarioOptions& options);
 
 /// The scenario of that document, without the usual batches that do not fit.
 Scenario asked_scenario(const std::string& path, const ScenarioOptions& options,

@@ -32,6 +32,8 @@ ResolvedValue* usual_batches(std::vector<ResolvedValue>& values) {
 void leave_out_unasked_batches(Scenario& scenario) {
   Study& study = scenario.study;
   if (!study.decode || !study.machine || !study.machine->memory_capacity) return;
+  // Who has measured a step has run it.
+  if (!study.decode->baseline_steps.empty() || !study.written_terms.empty()) return;
   // Whether everything fits is then the question.
   if (std::any_of(study.budgets.begin(), study.budgets.end(),
                   [](const Budget& it) { return it.kind == BudgetKind::device_memory; }))

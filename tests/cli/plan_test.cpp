@@ -168,6 +168,13 @@ TEST_F(PlanCommand, TakesAScenario) {
       << outcome.output;
 }
 
+/// Its own batch is nobody's option, so that a setting replaces it.
+TEST_F(PlanCommand, TakesASettingInPlaceOfItsOwnBatch) {
+  const Outcome outcome = ask({"--devices", "8", "--set", "workload.decode.sequences=8"});
+  EXPECT_EQ(outcome.errors, "");
+  EXPECT_NE(outcome.output.find("of 8 sequences in all"), std::string::npos) << outcome.output;
+}
+
 TEST_F(PlanCommand, FailsWhereNoneKeepsTheLimit) {
   const Outcome outcome = ask({"--devices", "8", "--max-overhead", "0.01%"});
   EXPECT_EQ(outcome.exit_code, 1);

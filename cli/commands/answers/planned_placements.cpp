@@ -45,7 +45,8 @@ void refuse_placement(const ScenarioOptions& question) {
           {"--set", 1, 1},
           fmt::format("conflicting setting '{}' (--residual says the scheme)", printable(setting)));
     for (const std::string_view key :
-         {"parallelism.tensor", "parallelism.pipeline", "parallelism.data", "residual.schedule"})
+         {"parallelism.tensor", "parallelism.pipeline", "parallelism.data", "parallelism.expert",
+          "residual.schedule"})
       if (setting.starts_with(fmt::format("{}=", key)))
         throw InputError({"--set", 1, 1},
                          fmt::format("conflicting setting '{}' (a plan looks for it)", key));
@@ -95,7 +96,7 @@ std::vector<std::string> schemes_of(const ScenarioOptions& question) {
 /// All batches stay, since one that does not fit on one placement may fit on another.
 PlanSource read_source(const std::string& path, const ScenarioOptions& question,
                        PlannedBlocks blocks) {
-  UnreadScenario source = asked_document(path, question);
+  UnreadScenario source = composed_document(path, question);
   Study own = scenario_of(source.document, source.file, source.provenance).study;
   return {.source = std::move(source), .own = std::move(own), .blocks = blocks};
 }
@@ -127,6 +128,7 @@ std::vector<PlanSource> sources_of(const PlanOptions& options) {
     return {read_source(options.scenario, options.question, PlannedBlocks::searched)};
   refuse_placement(options.question);
   refuse_second_limit(options);
+  refuse_said_twice(options.question);
   ScenarioOptions question = options.question;
   if (question.decode.empty()) question.decode = kBatch;
   if (question.scheme.empty()) return {own_source(question, options.devices)};

@@ -69,11 +69,11 @@ Table event_table(const PipelineAnswer& pipeline) {
   return table;
 }
 
-/// Nothing where the only step is one of training, which times its sends.
-std::string untimed_text(const Study& study) {
+/// Nothing where the only step is one of training, whose schedule says more.
+std::string forward_text(const Study& study) {
   if (!study.decode && !study.prefill) return {};
-  return "Decode and prefill send forward over the same boundaries. No time is taken for that "
-         "there: a step sums its stages as if sends were free.";
+  return "Decode and prefill send forward over the same boundaries, one message after the other. The "
+         "time is part of the residual path's, where the hardware knows sends.";
 }
 
 std::string shape_text(const PipelineLayout& layout) {
@@ -202,7 +202,7 @@ void write_markdown(Document& out) {
       "d-vectors per token of one micro-batch, forward, with b_0 and unfinished partial sums: what "
       "the wire carries. `cached`: a stage keeps the blocks that it received.");
   out.table(transition_table(pipeline));
-  out.optional_paragraph(untimed_text(e.study));
+  out.optional_paragraph(forward_text(e.study));
   out.plot("payload.svg");
   if (pipeline.events.empty()) return;
   out.paragraph(fmt::format("Eq. 7 gives {}, Eq. 8 {}. Counted event by event:",

@@ -79,11 +79,11 @@ TEST(PlanText, NamesTheBestAndWhy) {
           "2.  decode/64  12.0 ms [10.8, 13.2]            667  +180 us  +1.5 % [0.8, 2.2]  40.00 GB\n"
           "\n"
           "1. tensor 8: the fastest of 2 placements that fit and keep the limits. It keeps "
-          "2.0 % at decode/64 surely. No block size that keeps this has a lower published "
-          "loss; 0.001 counts as equal.\n"
+          "2.0 % at decode/64 surely. No other block size that was tried and keeps this "
+          "has a loss lower by 0.001 or more.\n"
           "2. tensor 4, data 2: the second, 20.0 % slower. It keeps 2.0 % at decode/64 with "
-          "its median (the high end breaks it). No block size that keeps this has a lower "
-          "published loss; 0.001 counts as equal.\n"
+          "its median (the high end breaks it). No other block size that was "
+          "tried and keeps this has a loss lower by 0.001 or more.\n"
           "Engines ship block_attnres as single_pass, not as two_phase: a plan takes the fastest "
           "schedule that can run. evaluate --set residual.schedule=single_pass has the times of what "
           "ships.\n"
@@ -115,9 +115,10 @@ TEST(PlanText, NamesThreeOfThoseThatAreAsGood) {
   it.plans.kept = 2;
   it.plans.best.front().as_good = {{.tensor = 8, .expert = 4}};
   EXPECT_THAT(plan_text(it),
-              testing::HasSubstr(" As fast and as large: tensor 8, expert 4. No block size"));
+              testing::HasSubstr(" As fast and as large: tensor 8, expert 4. No other block size"));
   it.plans.best.front().as_good.assign(5, {.tensor = 8, .expert = 2});
-  EXPECT_THAT(plan_text(it), testing::HasSubstr("tensor 8, expert 2; and 2 more. No block size"));
+  EXPECT_THAT(plan_text(it),
+              testing::HasSubstr("tensor 8, expert 2; and 2 more. No other block size"));
   const json document = json::parse(plan_json(it, "1"));
   EXPECT_EQ(document.at("plans").at(0).at("as_good").size(), 5U);
   EXPECT_EQ(document.at("plans").at(0).at("as_good").at(0).at("expert"), 2);

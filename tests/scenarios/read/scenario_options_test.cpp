@@ -97,6 +97,19 @@ TEST(ScenarioOptions, AreNotContradictedByASetting) {
             "--set:1:1: error: conflicting setting 'parallelism.tensor=4' (--tensor says it, too)");
   EXPECT_EQ(problem({.model = "kimi_k3", .settings = {"model=qwen3_32b"}}),
             "--set:1:1: error: conflicting setting 'model=qwen3_32b' (--model says it, too)");
+  EXPECT_EQ(
+      problem({.model = "kimi_k3", .tensor = "8", .settings = {"parallelism={tensor: 4}"}}),
+      "--set:1:1: error: conflicting setting 'parallelism={tensor: 4}' (--tensor says it, too)");
+  EXPECT_EQ(problem({.model = "kimi_k3", .decode = "64", .settings = {"workload=training"}}),
+            "--set:1:1: error: conflicting setting 'workload=training' (--decode says it, too)");
+  EXPECT_EQ(problem({.model = "kimi_k3", .settings = {"model.base=qwen3_32b"}}),
+            "--set:1:1: error: conflicting setting 'model.base=qwen3_32b' (--model says it, too)");
+  EXPECT_EQ(
+      problem({.model = "kimi_k3",
+               .budgets = {"decode_overhead=2%"},
+               .settings = {"budgets.decode_overhead=30%"}}),
+      "--set:1:1: error: conflicting setting 'budgets.decode_overhead=30%' (--budget says it, "
+      "too)");
   EXPECT_EQ(problem({.model = "kimi_k3", .settings = {"model.kv_dtype=fp8"}}), "");
 }
 

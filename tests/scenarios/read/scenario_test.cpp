@@ -28,12 +28,15 @@ TEST(FullAttnRes, GroupsSixteenQueriesWhereNoSizeIsWritten) {
   const Scenario full = parsed(model + "residual: {scheme: full_attnres}\n");
   EXPECT_EQ(full.study.path.scheme.parameters.blocks.block_size, 16);
   EXPECT_EQ(listed(full, "residual.block_size"),
-            "16 <- default: queries of a group, [attnres] Table 1");
+            "16 <- default: queries of a group of full_attnres, [attnres] Table 1");
   const Scenario compared = parsed(model + "residual: {scheme: standard, compare: full_attnres}\n");
   EXPECT_EQ(compared.study.compare.front().scheme.parameters.blocks.block_size, 16);
   const Scenario small = parsed(
       "model: {num_layers: 4, hidden_size: 8, dtype: bf16}\nresidual: {scheme: full_attnres}\n");
   EXPECT_EQ(small.study.path.scheme.parameters.blocks.block_size, 4);
+  const Scenario variant =
+      parsed(model + "residual: {scheme: full_attnres, compare: attnres_sigmoid}\n");
+  EXPECT_EQ(variant.study.compare.front().scheme.parameters.block_size, 1) << "its own default";
   const Scenario beside_blocks =
       parsed(model + "residual: {scheme: block_attnres, block_size: 8, compare: full_attnres}\n");
   EXPECT_EQ(beside_blocks.study.compare.front().scheme.parameters.blocks.block_size, 8);
