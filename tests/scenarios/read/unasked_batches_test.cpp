@@ -1,6 +1,8 @@
 // Which of the usual batches are answered, and that written ones are.
 #include "scenarios/read/unasked_batches.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include "scenarios/read/scenario_options.hpp"
@@ -22,29 +24,34 @@ const ResolvedValue& batches_of(const Scenario& scenario) {
   throw std::logic_error("no batches");
 }
 
+void expect_batches(const ScenarioOptions& options, const std::vector<Count>& batches,
+                    const std::string& left_out) {
+  const Scenario scenario = asked_scenario("", options);
+  EXPECT_EQ(scenario.study.decode->sequences, batches);
+  EXPECT_EQ(batches_of(scenario).value, fmt::format("{}", fmt::join(batches, ", ")));
+  EXPECT_EQ(batches_of(scenario).origin, "default: [ours] a user to a crowd" + left_out);
+}
+
 TEST(UnaskedBatches, ThatDoNotFitAreLeftOut) {
-  const Scenario scenario = asked_scenario("", llama_70b("8"));
-  EXPECT_EQ(scenario.study.decode->sequences, (std::vector<Count>{1, 64}));
-  EXPECT_EQ(batches_of(scenario).value, "1, 64");
-  EXPECT_EQ(batches_of(scenario).origin,
-            "default: [ours] a user to a crowd; without 512, which does not fit with the standard "
-            "residual");
+  expect_batches(llama_70b("8"), {1, 64},
+                 "; without 512, which does not fit with the standard residual");
 }
 
 TEST(UnaskedBatches, StayWhereTheyFit) {
   ScenarioOptions options = llama_70b("8");
   options.context = "512";
-  const Scenario scenario = asked_scenario("", options);
-  EXPECT_EQ(scenario.study.decode->sequences, (std::vector<Count>{1, 64, 512}));
-  EXPECT_EQ(batches_of(scenario).origin, "default: [ours] a user to a crowd");
+  expect_batches(options, {1, 64, 512}, "");
 }
 
 TEST(UnaskedBatches, LeaveTheSmallestWhereNoneFits) {
-  const Scenario scenario = asked_scenario("", llama_70b("1"));
-  EXPECT_EQ(scenario.study.decode->sequences, (std::vector<Count>{1}));
-  EXPECT_EQ(batches_of(scenario).origin,
-            "default: [ours] a user to a crowd; without 64 and 512, which do not fit with the "
-            "standard residual");
+  expect_batches(llama_70b("1"), {1},
+                 "; without 64 and 512, which do not fit with the standard residual");
+}
+
+TEST(UnaskedBatches, StayWhereTheirStepsWereMeasured) {
+  ScenarioOptions options = llama_70b("8");
+  options.settings = {"baseline_step.decode=[1 s, 1 s, 1 s]"};
+  expect_batches(options, {1, 64, 512}, "");
 }
 
 TEST(UnaskedBatches, AreNotThoseThatAreWritten) {
