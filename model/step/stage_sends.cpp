@@ -48,7 +48,10 @@ Estimate<Seconds> send_time(const Study& study, const ResidualPath& path,
       const auto time =
           message_time(study, scope_between_stages(study, ranks, stage(i), stage(i + 1)),
                        std::min(1.0, least / tokens), bytes);
-      if (time) all += pass.repeats * *time;
+      if (time)
+        all += pass.repeats * *time;
+      else
+        all.evidence = Evidence::assumed;
     }
   }
   return all;

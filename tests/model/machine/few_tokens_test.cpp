@@ -284,6 +284,24 @@ TEST(FewTokens, AreConstantUntilTheDeviceIsFull) {
   EXPECT_DOUBLE_EQ(2 * draws(fast_cache, 1), draws(fast_cache, 51));
 }
 
+/// Of a kernel that projects the second wave counts in part, and every other whole.
+TEST(FewTokens, HideTheSecondWaveOfAProjectionInPart) {
+  Machine machine = gpu(kLoops);
+  machine.few_tokens->projection_wave = 0.25;
+  machine.cache_bandwidth.front().bandwidth.value = {100e12};
+  machine.cache_ceiling = {100e12};
+  const auto draws = [&](const Operation& operation, double tokens) {
+    const TimeTerms terms = test::time_terms(machine, operation, hot(tokens), {});
+    return std::max(terms.token, terms.bytes).value;
+  };
+  const Operation pre = operations::mhc_pre(4);
+  const double steps = draws(pre, 300) - draws(pre, 200);  // one wave
+  EXPECT_NEAR(draws(pre, 101) - draws(pre, 100), 0.25 * steps, 1e-12);
+  EXPECT_NEAR(draws(pre, 201) - draws(pre, 200), steps, 1e-12);
+  const Operation post = operations::mhc_post(4);
+  EXPECT_NEAR(draws(post, 201) - draws(post, 200), draws(post, 101) - draws(post, 100), 1e-12);
+}
+
 TEST(FewTokens, StartAsFromTheCacheInAStepWhereKernelsAreLaunchedAhead) {
   Execution in_step = hot(1);
   in_step.temperature.reset();  // nothing is known to be cached

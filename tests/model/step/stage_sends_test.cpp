@@ -70,6 +70,7 @@ TEST(StageSends, AreNothingWithoutStagesOrMeasurements) {
   study.machine->transfers.clear();
   study.machine->network_bandwidth.reset();
   EXPECT_EQ(sends_of(study, schemes::kMhc).high, Seconds{});
+  EXPECT_EQ(sends_of(study, schemes::kMhc).evidence, Evidence::assumed);
 }
 
 /// Both paths send over the same links: what a scheme adds is what it sends beside the standard

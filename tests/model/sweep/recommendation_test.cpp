@@ -198,7 +198,7 @@ TEST(Recommendation, DoesNotTakeWhatBreaksABudgetByItsMedian) {
 
 /// Among sizes with the same published loss an odd one would be the cheapest: it ends a block
 /// between an attention and its MLP.
-TEST(Recommendation, SplitsNoDecoderLayerWhereAnotherChoiceIsAsGood) {
+TEST(Recommendation, SplitsNoDecoderLayerWhereAnotherChoiceDoesNot) {
   Study study = test::modelled_study();
   study.pipeline.reset();
   study.prefill.reset();
@@ -215,6 +215,27 @@ TEST(Recommendation, SplitsNoDecoderLayerWhereAnotherChoiceIsAsGood) {
   study.decode->baseline_steps = {Seconds{12e-3}};
   const Recommendation of_layers = recommend(Sweep(study, axes, 1), 0);
   EXPECT_EQ(size(of_layers.best.value()), 25);
+}
+
+/// A finer block has a lower loss, and loses as it cuts a decoder layer. Blocks of one layer are
+/// those of Full AttnRes, and stay.
+TEST(Recommendation, LooksAtWholeDecoderLayersBeforeItLooksAtLosses) {
+  Study study = test::modelled_study();
+  study.pipeline.reset();
+  study.prefill.reset();
+  study.machine->memory_capacity = Bytes{1e15};
+  study.budgets = {kAnyDecode};
+  const auto best = [&](const std::vector<Count>& sizes) {
+    const Sweep sweep(study, {{.key = SweptKey::block_size, .values = sizes}}, 1);
+    return sweep.choices()[recommend(sweep, 0).best.value()].values.front();
+  };
+  ASSERT_LT(
+      *quality_of(Scheme{schemes::kBlockAttnRes, {.blocks = partition_by_size(186, 3)}}).at_most(),
+      *quality_of(Scheme{schemes::kBlockAttnRes, {.blocks = partition_by_size(186, 32)}})
+           .at_most());
+  EXPECT_EQ(best({3, 32}), 32);
+  EXPECT_EQ(best({3, 31}), 3) << "none is whole";
+  EXPECT_EQ(best({1, 32}), 1);
 }
 
 TEST(Recommendation, NamesTheCheapestPublishedChoiceWhereNoneKeepsTheLimit) {

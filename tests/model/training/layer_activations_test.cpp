@@ -155,6 +155,21 @@ TEST(LayerActivations, ThatAreSelectiveKeepGatesAlone) {
                    1000 * (in_flight * (2 * attention + gates) + 2 * gates + 200 - gates));
 }
 
+/// Where layers are of several kinds, that which makes most again counts, though another keeps
+/// more.
+TEST(LayerActivations, MakeAgainWhatTheirKindMakes) {
+  Study study = round_study(4, 8);
+  study.model.architecture->attention = {
+      {latent_attention(512), 4},
+      {GroupedAttention{.num_heads = 1000, .num_kv_heads = 1000, .head_dim = 1000}, 4}};
+  study.training->layers = selective;
+  const double latent = 512 + 512 + 64 + 128 * 128.0;
+  const double grouped = 4 * 1000 * 1000.0;
+  const double kept = (latent + grouped) / 2 + 2 * 200;
+  const double made_again = 128 * (192 + 192 + 128.0) + 200;
+  EXPECT_NEAR(activations(study).front().value, 1000 * 2 * (4 * 2 * kept + made_again), 1e-3);
+}
+
 TEST(LayerActivations, OfFp8ProductsAreInFp8) {
   Study study = round_study(4, 8);
   study.training->precision = Precision::fp8;
