@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 
 #include "model/base/infeasible.hpp"
 #include "model/evaluation/predicted_work.hpp"
@@ -183,6 +184,19 @@ void refuse_too_long(const SweepPlan& plan) {
   refuse(passes, "passes of chunks", kMaxSweptPasses);
 }
 
+/// Where nothing fits at all, the smallest batch says so.
+void leave_out_unasked_batches(SweepPlan& plan) {
+  std::size_t fewest = std::numeric_limits<std::size_t>::max();
+  for (const SweepScene& scene : plan.scenes)
+    if (scene.batches_that_fit.value_or(0) > 0) fewest = std::min(fewest, *scene.batches_that_fit);
+  for (SweepScene& scene : plan.scenes) {
+    if (!scene.batches_that_fit) continue;
+    std::vector<Count>& batches = scene.study->decode->sequences;
+    const bool fits_somewhere = fewest != std::numeric_limits<std::size_t>::max();
+    batches.resize(fits_somewhere ? std::min(fewest, batches.size()) : 1);
+  }
+}
+
 /// Reads the scenario, with values in it.
 class Planner {
  public:
@@ -268,10 +282,7 @@ class Planner {
     put_scenes(is_of_workload);
     for (const Axis& axis : keys_) put_placeholder(map(), axis, *named<SweptKey>(axis.path));
     if (!scheme.empty()) put_scheme(map(), scheme);
-    Scenario scenario = scenario_of(document, source_.file, source_.provenance);
-    // All scenes have the same batches, so that they can be compared.
-    if (scenes_.empty()) leave_out_unasked_batches(scenario);
-    return scenario;
+    return scenario_of(document, source_.file, source_.provenance);
   }
 
   void read_scenes(SweepPlan& plan) {
@@ -295,7 +306,10 @@ class Planner {
       const Scenario scenario = read(scene.values, scheme);
       scene.remainder = scenario.remainder;
       const Study& study = scenario.study;
-      if (!scene.study) scene.study = study;
+      if (!scene.study) {
+        scene.study = study;
+        scene.batches_that_fit = usual_batches_that_fit(scenario);
+      }
       return {.scheme = scheme, .path = study.path, .schedule = study.schedule};
     } catch (const InputError& error) {
       if (!first_error_) first_error_ = error;
@@ -353,6 +367,7 @@ class Planner {
 SweepPlan plan_sweep(UnreadScenario source, const std::vector<std::string>& axes, Count max_points,
                      const Progress& progress) {
   SweepPlan plan = read_sweep(std::move(source), axes, max_points, progress);
+  leave_out_unasked_batches(plan);
   refuse_too_long(plan);
   return plan;
 }

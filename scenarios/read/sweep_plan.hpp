@@ -24,6 +24,7 @@ struct SweepScene {
   std::string refused;              // why the scenario cannot be read
   std::vector<SchemePath> schemes;  // the values of an axis of schemes
   Remainder remainder = Remainder::paper;
+  std::optional<std::size_t> batches_that_fit;  // usual_batches_that_fit()
   std::vector<SweptAxis> axes;  // the model varies these, in all scenes the same values
 };
 
@@ -35,15 +36,15 @@ struct SweepPlan {
 
 inline constexpr Count kDefaultMaxPoints = 1'000'000;
 
-/// Reads the scenario as often as axes need it. Without arguments the axis is block_size=1..L, or
-/// the schedules of a scheme that has no blocks.
-/// Throws InputError for mistakes in the scenario or an axis, for more than `max_points` points,
-/// and if no point can exist.
-/// Stops where `progress` is stopped, and counts nothing into it.
+/// Reads the scenario as often as axes need it. All scenes have the usual decode batches that fit
+/// in every scene where any fits, so that they can be compared. Without arguments the axis is
+/// block_size=1..L, or the schedules of a scheme that has no blocks. Throws InputError for mistakes
+/// in the scenario or an axis, for more than `max_points` points, and if no point can exist. Stops
+/// where `progress` is stopped, and counts nothing into it.
 SweepPlan plan_sweep(UnreadScenario source, const std::vector<std::string>& axes, Count max_points,
                      const Progress& progress = {});
 
-/// The same, however long a sweep of it would take: for who bounds that otherwise.
+/// The same with all batches, however long a sweep of it would take: for who bounds that otherwise.
 SweepPlan read_sweep(UnreadScenario source, const std::vector<std::string>& axes, Count max_points,
                      const Progress& progress = {});
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "model/training/training_memory.hpp"
 #include "scenarios/read/usual_workload.hpp"
@@ -19,39 +20,46 @@ bool fits(const Study& study, Count sequences) {
   return fullest_memory(alone, alone.path) <= *study.machine->memory_capacity;
 }
 
-/// Where it stands that the batches are the usual ones; nullptr where somebody has written them.
-ResolvedValue* usual_batches(std::vector<ResolvedValue>& values) {
-  const auto found = std::find_if(values.begin(), values.end(), [](const ResolvedValue& value) {
-    return value.key == "workload.decode.sequences" && value.origin.ends_with(kUsualBatchesSource);
-  });
-  return found == values.end() ? nullptr : &*found;
+constexpr std::string_view kBatches = "workload.decode.sequences";
+
+bool are_usual(const ResolvedValue& value) {
+  return value.key == kBatches && value.origin.ends_with(kUsualBatchesSource);
+}
+
+bool must_fit(const Study& study) {
+  return std::any_of(study.budgets.begin(), study.budgets.end(),
+                     [](const Budget& it) { return it.kind == BudgetKind::device_memory; });
+}
+
+/// Who has measured a step has run it.
+bool was_measured(const Study& study) {
+  return !study.decode->baseline_steps.empty() || !study.written_terms.empty();
 }
 
 }  // namespace
 
+std::optional<std::size_t> usual_batches_that_fit(const Scenario& scenario) {
+  const Study& study = scenario.study;
+  if (!study.decode || !study.machine || !study.machine->memory_capacity) return std::nullopt;
+  if (must_fit(study) || was_measured(study)) return std::nullopt;
+  if (std::none_of(scenario.values.begin(), scenario.values.end(), are_usual)) return std::nullopt;
+  const std::vector<Count>& batches = study.decode->sequences;  // the smallest first
+  return static_cast<std::size_t>(std::count_if(
+      batches.begin(), batches.end(), [&](Count sequences) { return fits(study, sequences); }));
+}
+
 void leave_out_unasked_batches(Scenario& scenario) {
-  Study& study = scenario.study;
-  if (!study.decode || !study.machine || !study.machine->memory_capacity) return;
-  // Who has measured a step has run it.
-  if (!study.decode->baseline_steps.empty() || !study.written_terms.empty()) return;
-  // Whether everything fits is then the question.
-  if (std::any_of(study.budgets.begin(), study.budgets.end(),
-                  [](const Budget& it) { return it.kind == BudgetKind::device_memory; }))
-    return;
-  ResolvedValue* usual = usual_batches(scenario.values);
-  if (usual == nullptr) return;
-  std::vector<Count> kept;
-  std::vector<Count> left_out;
-  for (const Count sequences : study.decode->sequences)
-    (fits(study, sequences) ? kept : left_out).push_back(sequences);
+  const std::optional<std::size_t> fitting = usual_batches_that_fit(scenario);
+  if (!fitting) return;
+  std::vector<Count>& batches = scenario.study.decode->sequences;
+  const auto last =
+      batches.begin() + static_cast<std::ptrdiff_t>(std::max<std::size_t>(1, *fitting));
+  const std::vector<Count> left_out(last, batches.end());
   if (left_out.empty()) return;
-  if (kept.empty()) {
-    kept.push_back(left_out.front());
-    left_out.erase(left_out.begin());
-  }
-  study.decode->sequences = kept;
-  usual->value = fmt::format("{}", fmt::join(kept, ", "));
-  usual->origin +=
+  batches.erase(last, batches.end());
+  ResolvedValue& usual = *std::find_if(scenario.values.begin(), scenario.values.end(), are_usual);
+  usual.value = fmt::format("{}", fmt::join(batches, ", "));
+  usual.origin +=
       fmt::format("; without {}, {} not fit with the standard residual",
                   fmt::join(left_out, " and "), left_out.size() == 1 ? "which does" : "which do");
 }

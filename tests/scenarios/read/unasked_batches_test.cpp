@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "scenarios/read/scenario_options.hpp"
+#include "scenarios/read/sweep_plan.hpp"
 
 namespace depthcost {
 namespace {
@@ -52,6 +53,27 @@ TEST(UnaskedBatches, StayWhereTheirStepsWereMeasured) {
   ScenarioOptions options = llama_70b("8");
   options.settings = {"baseline_step.decode=[1 s, 1 s, 1 s]"};
   expect_batches(options, {1, 64, 512}, "");
+}
+
+/// 70B fits on one H200 with one sequence, on eight with 64, and on no RTX 4090.
+TEST(UnaskedBatches, AreTheSameInAllScenesOfASweep) {
+  const auto batches_of = [](const std::string& axis) {
+    ScenarioOptions options = llama_70b("");
+    options.hardware = "h200_sxm";
+    options.scheme = "block_attnres";
+    std::vector<std::vector<Count>> batches;
+    const SweepPlan plan =
+        plan_sweep(asked_document("", options), {"block_size=16", axis}, kDefaultMaxPoints);
+    for (const SweepScene& scene : plan.scenes)
+      batches.push_back(scene.study.value().decode->sequences);
+    return batches;
+  };
+  using Batches = std::vector<std::vector<Count>>;
+  EXPECT_EQ(batches_of("parallelism.tensor=8"), (Batches{{1, 64}}));
+  EXPECT_EQ(batches_of("parallelism.tensor=1,8"), (Batches{{1}, {1}}));
+  EXPECT_EQ(batches_of("hardware=rtx_4090"), (Batches{{1}}));
+  EXPECT_EQ(batches_of("hardware=rtx_4090,h200_sxm"), (Batches{{1}, {1}}));
+  EXPECT_EQ(batches_of("workload.decode.sequences=64"), (Batches{{64}}));
 }
 
 TEST(UnaskedBatches, AreNotThoseThatAreWritten) {
