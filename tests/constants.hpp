@@ -21,7 +21,7 @@ inline Constants constants() {
   kernels.loop_draw = {40e9};
   kernels.coefficient_step = {1e-6};
   kernels.sinkhorn_step = {4e-6};
-  kernels.projection_draw = {100e9};
+  kernels.projection_reuse = 1.5;
   kernels.ring_draw = with_ends<BytesPerSecond>(160e9, 240e9, 400e9);
   kernels.folded_call = with_ends<Seconds>(0.7e-6, 1.4e-6, 2.6e-6);
   kernels.folded_call_ahead = with_ends<Seconds>(0.5e-6, 1.0e-6, 1.8e-6);

@@ -40,9 +40,10 @@ ExitCode run_check(const CheckOptions& options, Console& console) {
   if (!options.junit.empty()) write_file(options.junit, to_junit(junit_suite(report)));
   if (options.github) append_step_summary(report);
   const ExitCode code = exit_code(report);
-  if (code == ExitCode::gate_said_no && !options.scenarios.empty())
-    console.suggest(fmt::format("depthcost sweep {} says which block sizes keep their budgets",
-                                printable(options.scenarios.front())));
+  if (const CheckedScenario* red = first_red(report);
+      code == ExitCode::gate_said_no && red != nullptr)
+    console.suggest(
+        fmt::format("depthcost sweep {} says which block sizes keep their budgets", red->file));
   return code;
 }
 

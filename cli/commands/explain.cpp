@@ -38,7 +38,7 @@ ExitCode run_explain(const ExplainOptions& options) {
     throw InputError(
         {options.scenario.empty() ? options.question.model : options.scenario, 1, 1},
         fmt::format(
-            "unknown metric '{}'{} (without a metric all are listed; ledger metrics may end in .layer_N)",
+            "unknown metric '{}'{} (explain without a metric lists all; those of the ledger may end in .layer_N)",
             printable(options.metric), did_you_mean(options.metric, metrics_of(study))));
   show(to_text(*explanation));
   return ExitCode::good;

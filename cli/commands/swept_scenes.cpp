@@ -13,16 +13,16 @@ namespace {
 /// The config.json of a released model rarely has blocks. A sweep asks what they would cost.
 std::string_view hint(const Study& study) {
   return is_standard(study.path.scheme)
-             ? "; try residual.scheme of a scenario, or --residual block_attnres beside --model"
+             ? " (add --residual block_attnres, or set residual.scheme in the scenario)"
              : "";
 }
 
 [[noreturn]] void refuse_all(const SweepPlan& plan, const SweepReport& report) {
   for (const ReportedScene& scene : report.scenes)
     if (scene.sweep)
-      throw InputError(axis_position(), fmt::format("no point of the sweep can exist: {}{}",
-                                                    scene.sweep->choices().front().refused,
-                                                    hint(scene.sweep->study())));
+      throw InputError(axis_position(),
+                       fmt::format("nothing to sweep: {}{}", scene.sweep->choices().front().refused,
+                                   hint(scene.sweep->study())));
   throw InputError(axis_position(), plan.scenes.front().refused);
 }
 

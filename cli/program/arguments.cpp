@@ -59,7 +59,7 @@ CLI::Option& option_of(CLI::App& command, std::string_view name) {
 void add_constants(CLI::App& command, std::string& constants) {
   command
       .add_option("--constants", constants,
-                  "file of fitted constants, such as one that has not seen a GPU")
+                  "file of fitted constants, such as one that was fitted without a GPU")
       ->type_name(completed::kFile);
 }
 
@@ -85,7 +85,7 @@ void add_report(CLI::App& app, Command& chosen) {
 
 void add_evaluate(CLI::App& app, Command& chosen) {
   auto options = std::make_shared<EvaluateOptions>();
-  auto* command = add_command(app, "evaluate", "the numbers only",
+  auto* command = add_command(app, "evaluate", "verdict, added time and memory of one scenario",
                               {"depthcost evaluate scenarios/kimi_k3_8xb300.yaml --format json"});
   add_scenario(*command, options->scenario, "scenario file", options->question);
   add_format(*command, options->format, "table, json, csv, or plan: what bench_pipeline runs",
@@ -116,7 +116,8 @@ void add_check(CLI::App& app, Command& chosen) {
                                "decode_overhead=2%"});
   add_scenario(*command, options->scenarios, "scenario files", options->question);
   add_format(*command, options->format, "table or json", {"table", "json"});
-  command->add_flag("--strict", options->strict, "a limit inside the interval fails too");
+  command->add_flag("--strict", options->strict,
+                    "fail also where the limit lies inside the 90 % interval");
   command->add_option("--junit", options->junit, "JUnit file to write")
       ->type_name(completed::kFile);
   command->add_flag("--github", options->github,
@@ -177,8 +178,9 @@ void add_plan(CLI::App& app, Command& chosen) {
        "--residual block_attnres,mhc --format json"});
   add_scenario(*command, options->scenario, "scenario file", options->question);
   option_of(*command, "decode")
-      .description("sequences of a decode step over all replicas, as 64 or 1,64; 64 if absent");
-  command->add_option("--devices", options->devices, "how many there are")
+      .description(
+          "batch sizes of a decode step over all replicas, such as 64 or 1,64; default: 64");
+  command->add_option("--devices", options->devices, "number of devices in all")
       ->required()
       ->check(CLI::Range(Count{1}, kMaxDevices));
   command->add_option("--max-overhead", options->max_overhead,
@@ -276,7 +278,7 @@ void add_compare(CLI::App& app, Command& chosen) {
                     "lists the operations that a table can name");
   command
       ->add_option("--scenario", options->scenario,
-                   "what a trace is a step of: its residual path beside the prediction")
+                   "scenario of the traced step: its residual path stands beside the prediction")
       ->type_name(completed::kFile);
   command
       ->add_option("--kernel-names", options->kernel_names,

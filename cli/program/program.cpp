@@ -92,8 +92,9 @@ int complete(const CLI::App& app, std::span<char*> words) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app{"What a transformer pays for the way it carries its residual stream through depth.",
-               "depthcost"};
+  CLI::App app{
+      "Predicts what a residual scheme costs a transformer: time, memory and communication.",
+      "depthcost"};
   app.set_version_flag("--version", kVersion);
   app.require_subcommand(1);
   app.footer("A command's own help has examples: depthcost report --help");

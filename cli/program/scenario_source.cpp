@@ -7,24 +7,24 @@ namespace depthcost {
 
 CLI::Option& add_model_options(CLI::App& command, ScenarioOptions& options) {
   CLI::Option* model = command.add_option(
-      "--model", options.model, "in place of a file: a preset, a model file, or a config.json");
+      "--model", options.model, "preset, model file or config.json, instead of a scenario");
   model->type_name(completed::kModel);
   const auto add = [&](const char* name, std::string& value, const char* meaning) {
     return command.add_option(name, value, meaning)->needs(model);
   };
   add("--hardware", options.hardware, "preset or path; without it no time is predicted")
       ->type_name(completed::kHardware);
-  add("--tensor", options.tensor, "tensor-parallel devices; 1 if absent");
-  add("--data", options.data, "data-parallel replicas; 1 if absent");
-  add("--expert", options.expert, "devices that share the experts; as --tensor if absent");
+  add("--tensor", options.tensor, "tensor-parallel devices; default: 1");
+  add("--data", options.data, "data-parallel replicas; default: 1");
+  add("--expert", options.expert, "expert-parallel devices; default: as --tensor");
   add("--pipeline", options.pipeline, "pipeline stages");
-  add("--residual", options.scheme, "the model's own if absent");
+  add("--residual", options.scheme, "residual scheme; default: the model's own");
   add("--block-size", options.block_size, "layers (sublayers) of an AttnRes block");
   add("--compare", options.compare, "schemes to compare with, such as standard,mhc");
   add("--decode", options.decode,
-      "sequences of a decode step; those of 1,64,512 that fit if absent");
-  add("--context", options.context, "tokens of each sequence; 8192 if absent");
-  add("--prefill", options.prefill, "tokens; 131072 if absent");
+      "batch sizes of a decode step; default: those of 1,64,512 that fit");
+  add("--context", options.context, "tokens of each sequence; default: 8192");
+  add("--prefill", options.prefill, "tokens of a prefill; default: 131072");
   command
       .add_option("--budget", options.budgets,
                   "NAME=LIMIT, as decode_overhead=2%, prefill_bank=2.5GB or device_memory=fits")
@@ -33,7 +33,7 @@ CLI::Option& add_model_options(CLI::App& command, ScenarioOptions& options) {
       ->take_all();
   command
       .add_option("--set", options.settings,
-                  "KEY=VALUE in place of the scenario's own, as residual.attach=standalone")
+                  "KEY=VALUE overrides a key of the scenario, such as residual.attach=standalone")
       ->allow_extra_args(false)
       ->take_all();
   return *model;

@@ -19,7 +19,7 @@
 namespace depthcost {
 namespace {
 
-constexpr std::string_view kSchema = "depthcost-shard/1";
+constexpr std::string_view kSchema = "depthcost-shard/2";
 constexpr std::size_t kMostShards = 100'000;
 // A point has a time of each workload, and a time three estimates. Before each row stands how many
 // times it has.
@@ -59,6 +59,7 @@ std::string row_bytes(std::span<const AddedTime> times) {
     append(bytes, time.delta);
     append(bytes, time.overhead);
     append(bytes, time.overhead_of_fitting);
+    append(bytes, time.weight);
   }
   return bytes;
 }
@@ -75,7 +76,8 @@ class TimesReader {
     for (std::uint64_t i = number(4); i > 0; --i) {
       const auto delta = estimate<Seconds>();
       const auto overhead = optional_ratio();
-      times.push_back({delta, overhead, optional_ratio()});
+      const auto overhead_of_fitting = optional_ratio();
+      times.push_back({delta, overhead, overhead_of_fitting, std::bit_cast<double>(number(8))});
     }
     return times;
   }

@@ -136,6 +136,7 @@ struct DenseMlp {
 };
 
 /// A router picks `num_active` of `num_experts` for each token; shared experts see all tokens.
+/// Where experts lie in groups, it picks from `groups_of_token` of them. [dsv3] Sec. 2.1.2
 struct ExpertMlp {
   Count num_experts = 1;
   Count num_active = 1;
@@ -143,6 +144,8 @@ struct ExpertMlp {
   Count width = 1;                    // of one expert
   std::optional<Count> latent_width;  // routed experts work on so many elements instead of d
   std::optional<Count> router_width;  // of the router's two hidden layers; absent: it has none
+  Count num_groups = 1;
+  Count groups_of_token = 1;
 };
 
 using Mlp = std::variant<DenseMlp, ExpertMlp>;

@@ -14,7 +14,7 @@ std::optional<Count> whole_decoder_layers(const Study& study, Count layers) {
 bool splits_decoder_layer(const Study& study, const Scheme& scheme) {
   const Partition* blocks = attnres_blocks(scheme);
   return blocks != nullptr && study.model.architecture && blocks->num_blocks > 1 &&
-         !whole_decoder_layers(study, blocks->block_size);
+         blocks->block_size > 1 && !whole_decoder_layers(study, blocks->block_size);
 }
 
 }  // namespace depthcost

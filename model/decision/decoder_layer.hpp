@@ -13,7 +13,8 @@ std::optional<Count> whole_decoder_layers(const Study& study, Count layers);
 
 /// Whether an AttnRes block ends inside a decoder layer, between its attention and its MLP. Engines
 /// and checkpoints count blocks in decoder layers, and cannot say such a size. A model that is
-/// given in layers alone has no decoder layers to split.
+/// given in layers alone has no decoder layers to split, and blocks of one layer are those of Full
+/// AttnRes.
 bool splits_decoder_layer(const Study& study, const Scheme& scheme);
 
 }  // namespace depthcost

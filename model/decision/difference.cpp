@@ -116,6 +116,14 @@ void compare_rows(const PredictedRow& before, const PredictedRow& after, double 
       result.added.push_back({after.section, after.name, now.name});
 }
 
+constexpr std::string_view kStepSection = "step";
+const std::string kOwnSection = "the scenario's scheme";
+
+bool is_of_path(const PredictedRow& row, const Result& result) {
+  return row.section == kStepSection && !result.path.empty() &&
+         row.name.ends_with(" " + result.path);
+}
+
 /// The words of `before` in their order, then the words that only `after` has.
 std::vector<ChangedWord> changed_words(const std::vector<NamedWord>& before,
                                        const std::vector<NamedWord>& after) {
@@ -130,6 +138,16 @@ std::vector<ChangedWord> changed_words(const std::vector<NamedWord>& before,
   for (const NamedWord& now : after)
     if (old_words.find(now.name) == nullptr) changed.push_back({now.name, "", now.word});
   return changed;
+}
+
+/// The steps of the scenario's own path, by workload alone: "decode/64".
+std::vector<PredictedRow> own_steps(const Result& result) {
+  std::vector<PredictedRow> own;
+  for (const PredictedRow& row : result.rows)
+    if (is_of_path(row, result))
+      own.push_back({kOwnSection, row.name.substr(0, row.name.size() - result.path.size() - 1),
+                     row.quantities});
+  return own;
 }
 
 }  // namespace
@@ -166,10 +184,19 @@ Difference difference(const Result& before, const Result& after, double toleranc
                     .inputs = changed_words(before.inputs, after.inputs)};
   const RowIndex old_rows(before.rows);
   const RowIndex new_rows(after.rows);
+  // Another scheme or schedule is held against the old one, whatever both are called.
+  const bool is_other_path =
+      before.path != after.path && !before.path.empty() && !after.path.empty();
+  if (is_other_path) {
+    const std::vector<PredictedRow> new_own = own_steps(after);
+    const RowIndex own_rows(new_own);
+    for (const PredictedRow& row : own_steps(before))
+      if (const PredictedRow* now = own_rows.find(row)) compare_rows(row, *now, tolerance, result);
+  }
   for (const PredictedRow& row : before.rows) {
     if (const PredictedRow* now = new_rows.find(row))
       compare_rows(row, *now, tolerance, result);
-    else
+    else if (!is_other_path || !row.name.ends_with(before.path))
       result.removed.push_back({row.section, row.name, ""});
   }
   for (const PredictedRow& row : after.rows)

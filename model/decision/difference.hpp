@@ -41,6 +41,7 @@ struct Result {
   std::vector<NamedWord> inputs;
   std::vector<PredictedRow> rows;
   std::vector<NamedWord> verdicts;  // "budgets.prefill_bank", "pass"
+  std::string path;                 // of the scenario: "block_attnres single_pass"; may be empty
 };
 
 /// Where a new value lies, seen from the old interval; `none` where there was no interval.

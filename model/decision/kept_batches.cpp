@@ -54,6 +54,9 @@ class DecodeAlone {
 std::vector<BatchRun> kept_batches(const Study& study, const ResidualPath& path, Schedule schedule,
                                    double limit) {
   if (!study.machine || !study.decode || !study.decode->baseline_steps.empty()) return {};
+  // Nor is a written time known at another batch, if there is one for each.
+  for (const WrittenTerm& term : study.written_terms)
+    if (term.workload == WorkloadKind::decode && term.seconds.size() > 1) return {};
   DecodeAlone alone(study, path, schedule, limit);
   std::vector<BatchRun> runs{{alone.fate(1), 1, 1}};
   for (Count batch = 2; batch <= kMostSequences; batch *= 2) {

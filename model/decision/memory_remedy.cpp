@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "model/architecture/expert_layers.hpp"
 #include "model/decision/budget.hpp"
 #include "model/training/training_memory.hpp"
+#include "model/training/training_step.hpp"
 
 namespace depthcost {
 namespace {
@@ -21,9 +23,9 @@ Count expert_ranks(Count all, Count limit) {
   return ranks;
 }
 
-/// "parallelism of tensor 8, expert 64, context 8 (64 devices)".
+/// "tensor 8, expert 64, context 8 (64 devices)".
 std::string parallelism_text(const Study& study) {
-  std::string text = fmt::format("parallelism of tensor {}", study.tensor_parallel_size);
+  std::string text = fmt::format("tensor {}", study.tensor_parallel_size);
   if (study.expert_parallel_size > 1)
     text += fmt::format(", expert {}", study.expert_parallel_size);
   if (study.context_parallel_size > 1)
@@ -73,27 +75,45 @@ std::string nearest_parallelism(const Study& study, double limit) {
   return "";
 }
 
-/// What a training step may do without: some of the kept activations of its layers, all of them,
-/// weights on every replica, or both. Where that is not enough, more replicas: tensor ranks beyond
-/// a node cost more.
+/// "workload.training.layers: recompute and workload.training.sharding: weights".
+std::string changes_text(const Training& now, const Training& then) {
+  std::vector<std::string> changes;
+  if (then.layers != now.layers)
+    changes.push_back(fmt::format("workload.training.layers: {}", name(then.layers)));
+  if (then.sharding != now.sharding)
+    changes.push_back(fmt::format("workload.training.sharding: {}", name(then.sharding)));
+  return fmt::format("{}", fmt::join(changes, " and "));
+}
+
+/// What a training step may do without: some of the kept activations of its layers or all of them,
+/// what replicas may share out, or both. Of those that fit the fastest, but no larger change for
+/// less than 1 % of the step. Where none is enough, more replicas: tensor ranks beyond a node cost
+/// more.
 std::string nearest_training_memory(const Study& study, double limit) {
   if (!study.training || !study.model.architecture) return "";
-  const auto fits = [&](LayerActivations layers, StateSharding sharding) {
-    Study other = study;
-    other.training->layers = layers;
-    other.training->sharding = sharding;
-    return surely_fits(fullest_memory(other, other.path), Bytes{limit});
-  };
   const Training& now = *study.training;
-  const std::string recompute = "workload.training.layers: recompute";
-  const std::string share = "workload.training.sharding: weights";
-  if (now.layers == LayerActivations::keep && fits(LayerActivations::selective, now.sharding))
-    return "workload.training.layers: selective";
-  if (fits(LayerActivations::recompute, now.sharding)) return recompute;
-  if (fits(now.layers, StateSharding::weights)) return share;
-  if (fits(LayerActivations::recompute, StateSharding::weights))
-    return fmt::format("{} and {}", recompute, share);
-  return nearest_replicas(study, limit);
+  const bool is_timed = study.machine && !now.baseline_step;
+  constexpr double kWorthAChange = 0.99;
+  std::optional<Study> best;
+  Seconds shortest;
+  for (const StateSharding sharding : kEnumerators<StateSharding>)
+    for (const LayerActivations layers : kEnumerators<LayerActivations>) {
+      if (sharding < now.sharding || layers < now.layers) continue;
+      Study other = study;
+      other.training->sharding = sharding;
+      other.training->layers = layers;
+      if (!surely_fits(fullest_memory(other, other.path), Bytes{limit})) continue;
+      const Seconds step = is_timed ? standard_training_step(other) : Seconds{};
+      if (best && step >= kWorthAChange * shortest) continue;
+      best = std::move(other);
+      shortest = step;
+    }
+  if (!best) return nearest_replicas(study, limit);
+  const std::string changes = changes_text(now, *best->training);
+  const double longer = is_timed ? shortest / standard_training_step(study) - 1 : 0;
+  constexpr double kWorthSaying = 0.005;
+  if (longer < kWorthSaying) return changes;
+  return fmt::format("{} (a step takes {:.0f} % longer)", changes, 100 * longer);
 }
 
 /// Rows of lookup tables that lie with the host.

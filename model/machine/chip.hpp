@@ -27,9 +27,9 @@ struct Chip {
 inline constexpr std::array kChips{
     Chip{"ampere", "nvidia", 2020},
     Chip{"ada", "nvidia", 2022},
-    Chip{"hopper", "nvidia", 2022, KernelStyle{RowLoads::loop, Prefetch::none, Projection::split}},
+    Chip{"hopper", "nvidia", 2022, KernelStyle{RowLoads::loop, Prefetch::none, Projection::either}},
     Chip{"blackwell", "nvidia", 2024,
-         KernelStyle{RowLoads::ring, Prefetch::before_start, Projection::split},
+         KernelStyle{RowLoads::ring, Prefetch::before_start, Projection::either},
          Fp4::mxfp4_and_nvfp4},
     Chip{"blackwell_rtx", "nvidia", 2025, {}, Fp4::mxfp4_and_nvfp4},
     Chip{"cdna2", "amd", 2021},

@@ -39,7 +39,7 @@ struct KernelConstants {
   BytesPerSecond loop_draw;
   Seconds coefficient_step;
   Seconds sinkhorn_step;
-  BytesPerSecond projection_draw;
+  double projection_reuse = 1;  // uses of a projection's weight for each time the cache serves it
   Estimate<BytesPerSecond> ring_draw;
   Estimate<Seconds> folded_call;
   Estimate<Seconds> folded_call_ahead;

@@ -16,8 +16,8 @@ namespace depthcost {
 namespace {
 
 /// A draw whose time lies in the interval of `error`.
-Estimate<BytesPerSecond> drawn(BytesPerSecond draw, const Estimate<double>& error,
-                               Evidence evidence) {
+template <class Q>
+Estimate<Q> drawn(Q draw, const Estimate<double>& error, Evidence evidence) {
   return {(1 / error.high) * draw, draw, (1 / error.low) * draw, evidence};
 }
 
@@ -44,8 +44,8 @@ double floor_share_of(const Constants& constants, std::string_view architecture)
              : sum / static_cast<double>(constants.architectures.size());
 }
 
-/// hc_dynamic, mhc_lite, kromhc: they project the streams as mhc_pre does and use the coefficients
-/// in a second kernel. They have no Sinkhorn iterations.
+/// hc_dynamic, mhc_lite, kromhc: they project the streams as mhc_pre does. They have no Sinkhorn
+/// iterations.
 bool projects_streams(const Operation& operation) {
   return operation.unit == ExecutionUnit::tensor_cores &&
          (operation.id == operations::kRowUpdate || operation.streams > 1);
@@ -72,20 +72,24 @@ TokenWork token_work(const Operation& operation, const KernelStyle& style) {
             .loads = RowLoads::loop,
             .coefficient_steps = 1,
             .sinkhorn_steps = 2,
-            .projects = true};
+            .projection = style.projection};
   // The product of unfused coefficients is one kernel, the Sinkhorn iterations are a second one.
   if (is_one_of(operation.id, {kMhcPre, kUnfusedMhcCoefficients}))
-    return {.launches = operation.id == kMhcPre ? style.projection_launches : 2,
+    return {.launches = operation.id == kMhcPre ? 1.0 : 2,
+            .launches_of_split = operation.id == kMhcPre ? 1.0 : 0,
             .loads = RowLoads::loop,
             .sinkhorn_steps = 1,
-            .projects = true};
+            .projection = style.projection};
   if (is_one_of(operation.id, {kUnfusedMhcPre, kUnfusedMhcPost, kUnfusedMhcResidual, kMhcPost,
                                kHcBoundary, kMhcPostBackward}))
     return {.loads = RowLoads::loop, .coefficient_steps = 1};
   if (is_one_of(operation.id, {kMhcBoundary, kSinglePassMhc}))
-    return {.loads = RowLoads::loop, .coefficient_steps = 1, .sinkhorn_steps = 1, .projects = true};
+    return {.loads = RowLoads::loop,
+            .coefficient_steps = 1,
+            .sinkhorn_steps = 1,
+            .projection = style.projection};
   if (is_one_of(operation.id, {kRowUpdate, kUnfusedProjection}) && projects_streams(operation))
-    return {.launches = 2, .loads = RowLoads::loop, .coefficient_steps = 1, .projects = true};
+    return {.launches_of_split = 1, .loads = RowLoads::loop, .projection = style.projection};
   if (operation.id == kGateApply) return {.loads = RowLoads::loop, .coefficient_steps = 1};
   if (is_one_of(operation.id, {kGateApplyDown, kGateBoundary}))
     return {.loads = RowLoads::loop, .coefficient_steps = 1, .product = ProductKernel::engine};
@@ -148,7 +152,7 @@ FewTokens few_tokens(Count num_multiprocessors, const KernelStyle& style,
           .projection_wave = fitted.projection_wave,
           .loop_draw = drawn(fitted.loop_draw, errors.token, evidence),
           .ring_draw = as(fitted.ring_draw, evidence),
-          .projection_draw = drawn(fitted.projection_draw, errors.token, evidence),
+          .projection_reuse = drawn(fitted.projection_reuse, errors.token, evidence),
           .coefficient_step = stepped(fitted.coefficient_step, errors.token, evidence),
           .sinkhorn_step = stepped(fitted.sinkhorn_step, errors.token, evidence),
           .folded_call = as(is_ahead ? fitted.folded_call_ahead : fitted.folded_call, evidence),
@@ -157,11 +161,10 @@ FewTokens few_tokens(Count num_multiprocessors, const KernelStyle& style,
 
 KernelStyle our_style(const KernelStyle& published) {
   // Split projections are shipped where there are clusters, and nowhere else.
-  const bool has_clusters = published.projection == Projection::split;
+  const bool has_clusters = published.projection == Projection::either;
   return {.attnres_loads = has_clusters ? RowLoads::window : RowLoads::loop,
           .prefetch = Prefetch::none,
-          .projection = Projection::whole,
-          .projection_launches = 1};
+          .projection = Projection::whole};
 }
 
 bool is_measured_by_stack(OperationId operation) {

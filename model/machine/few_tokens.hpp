@@ -4,7 +4,7 @@
 //
 //   token = waves x reads of a token / draw + dependent steps   (a second wave is hidden in part
 //           where a kernel projects)
-//             + share of CTAs at work x projection weights / draw
+//             + tokens at work x projection weights / (reuse x bandwidth of the cache)
 //             + waves x bytes of a product's CTA / draw
 //
 // model/machine/time.hpp says what becomes of it.
@@ -32,20 +32,23 @@ enum class RowLoads : std::uint8_t { window, loop, ring };
 ///   engine   one for few tokens, with what stands around the product inside; launched ahead
 enum class ProductKernel : std::uint8_t { none, library, engine };
 
+/// How the projection of mHC's streams reads its weights.
+///   whole   every token's CTA takes all of them, however few tokens there are, in one kernel
+///   split   the CTAs share them out, and a second kernel adds up what they have made: a machine
+///           reads them about once
+///   either  whichever is faster: whole for few tokens
+enum class Projection : std::uint8_t { none, whole, split, either };
+
 /// Counts of an operation's implementation, the fastest that is published.
 struct TokenWork {
   double launches = 1;
+  double launches_of_split = 0;  // of a split projection: they add its parts up, then read rows
   RowLoads loads = RowLoads::window;
-  double coefficient_steps = 0;  // coefficients are read before the rows are
-  double sinkhorn_steps = 0;     // reductions of a row and Sinkhorn iterations
-  bool projects = false;         // all streams onto coefficients, with weights of its own
+  double coefficient_steps = 0;              // coefficients are read before the rows are
+  double sinkhorn_steps = 0;                 // reductions of a row and Sinkhorn iterations
+  Projection projection = Projection::none;  // of all streams onto coefficients
   ProductKernel product = ProductKernel::none;
 };
-
-/// How the projection of mHC's streams reads its weights.
-///   split  the CTAs share them out: a machine reads them about once
-///   whole  every CTA reads all of them, however few tokens it has
-enum class Projection : std::uint8_t { whole, split };
 
 /// Whether engines launch the kernels of a plain graph before their neighbour ends.
 enum class Prefetch : std::uint8_t { none, before_start };
@@ -56,7 +59,6 @@ struct KernelStyle {
   RowLoads attnres_loads = RowLoads::loop;
   Prefetch prefetch = Prefetch::none;
   Projection projection = Projection::whole;
-  double projection_launches = 2;  // of mhc_pre: a split projection ends in a second kernel
 };
 
 /// Counts of this project's kernels on an architecture whose published ones are `published`. A row
@@ -79,7 +81,7 @@ struct FewTokens {
   double projection_wave = 1;        // what the second wave of these takes of the first
   Estimate<BytesPerSecond> loop_draw;
   Estimate<BytesPerSecond> ring_draw;  // and of a window
-  Estimate<BytesPerSecond> projection_draw;
+  Estimate<double> projection_reuse;
   Estimate<Seconds> coefficient_step;
   Estimate<Seconds> sinkhorn_step;
   Estimate<Seconds> folded_call;    // what a host kernel takes longer with an operation inside it

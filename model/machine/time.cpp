@@ -148,7 +148,14 @@ LevelBytes level_bytes(const Machine& machine, const Operation& operation,
   const double scalars =
       execution.tokens * kBytesPerScalar * (operation.reads_scalars + operation.writes_scalars);
   const double vectors = sum.tokens.total();
-  if (vectors > 0) sum.tokens = (1 + scalars / vectors) * sum.tokens;
+  if (vectors > 0) {
+    sum.tokens = (1 + scalars / vectors) * sum.tokens;
+  } else if (scalars > 0) {
+    const Bytes distance =
+        execution.temperature ? distance_alone(operation, execution, residency) : Bytes{scalars};
+    sum.tokens = scalars * served_from(machine, distance);
+    sum.coldest = sum.tokens.memory / scalars;
+  }
   sum.reads += execution.tokens * kBytesPerScalar * operation.reads_scalars;
   add_parameters(machine, operation, execution, residency, sum);
   return sum;
@@ -177,8 +184,8 @@ BytesPerSecond memory_bandwidth(const Machine& machine, const Operation& operati
 double share_of_bandwidth(const Machine& machine, const TokenWork& work, const Corner& corner) {
   if (!machine.few_tokens) return 1;
   const FewTokens& constants = *machine.few_tokens;
-  const double efficiency =
-      work.projects ? constants.projection_efficiency : constants.stream_efficiency;
+  const double efficiency = work.projection == Projection::none ? constants.stream_efficiency
+                                                                : constants.projection_efficiency;
   return efficiency / at(constants.kernel_scatter, corner.kernels);
 }
 
@@ -257,13 +264,18 @@ Seconds token_time(const FewTokens& constants, const TokenWork& work, const Oper
   return token_bytes_in_turn(operation, execution.storage) / draw;
 }
 
-/// Weights of a projection that every CTA reads whole: as few CTAs as tokens draw them.
-Seconds projection_time(const FewTokens& constants, const TokenWork& work,
-                        const Operation& operation, const Execution& execution, IntervalEnd end) {
-  if (!work.projects || constants.style.projection == Projection::split) return {};
-  const double at_work = std::min(1.0, execution.tokens / as_double(constants.num_multiprocessors));
-  return at_work * (parameter_bytes(operation, execution.storage) /
-                    at(constants.projection_draw, opposite(end)));
+/// Weights of a projection that every token's CTA takes whole. The cache serves them all, and those
+/// of later tokens come while others compute.
+Seconds projection_time(const Machine& machine, const TokenWork& work, const Operation& operation,
+                        const Execution& execution, IntervalEnd end) {
+  if (work.projection != Projection::whole) return {};
+  const FewTokens& constants = *machine.few_tokens;
+  const double at_work = std::min(execution.tokens, as_double(constants.num_multiprocessors));
+  const auto& levels =
+      machine.cache_bandwidth.empty() ? machine.memory_bandwidth : machine.cache_bandwidth;
+  const BytesPerSecond taken =
+      at(constants.projection_reuse, opposite(end)) * at_mix(levels, 1, IntervalEnd::value);
+  return at_work * (parameter_bytes(operation, execution.storage) / taken);
 }
 
 /// Few tokens leave a product's CTAs as alone as those of streams. Such kernels are shipped for the
@@ -282,31 +294,58 @@ Seconds waiting_time(const FewTokens& constants, const TokenWork& work, Interval
          work.sinkhorn_steps * at(constants.sinkhorn_step, end);
 }
 
+TokenWork with_projection(TokenWork work, Projection projection) {
+  if (projection == Projection::split) {
+    work.launches += work.launches_of_split;
+    work.coefficient_steps += work.launches_of_split;
+  }
+  work.projection = projection;
+  return work;
+}
+
 /// The terms of a GPU's kernel from those of launch, bytes and operations alone. What the host
 /// kernel takes longer with an operation inside is the host's, shared by all schemes, and no more
 /// than a launch.
-TimeTerms with_few_tokens(const FewTokens& constants, const Operation& operation,
-                          const TokenWork& work, const Execution& execution, TimeTerms terms,
-                          const Corner& corner) {
+TimeTerms with_kernels(const Machine& machine, const Operation& operation, const TokenWork& work,
+                       const Execution& execution, TimeTerms terms, const Corner& corner) {
+  const FewTokens& constants = *machine.few_tokens;
   const IntervalEnd end = corner.kernels;
   const double share = work.loads == RowLoads::loop ? constants.floor_share : 1;
+  // The first of an operation's kernels hides the start of the next one.
+  const double ahead =
+      launches_ahead(machine, execution.launch) ? machine.engine.floor_of_launched_ahead : 1;
   terms.floor = operation.launches == 0
                     ? std::min(at(constants.folded_call, corner.floor), terms.floor)
-                    : work.launches * share * terms.floor;
+                    : (1 + (work.launches - 1) * ahead) * share * terms.floor;
   // Rates are the datasheet's: no kernel is faster.
   terms.operations = std::max(1.0, at(constants.kernel_scatter, end)) * terms.operations;
   const Seconds steps = waiting_time(constants, work, end) +
-                        projection_time(constants, work, operation, execution, end) +
+                        projection_time(machine, work, operation, execution, end) +
                         product_time(constants, work, operation, execution, end);
   const double waves = waves_of(constants, work, execution.tokens);
   // The second CTA of a multiprocessor loads while the first computes. Later ones find it busy.
-  const double hidden = work.projects && waves > 1 ? 1 - constants.projection_wave : 0;
+  const bool overlaps = work.projection != Projection::none && waves > 1;
+  const double hidden = overlaps ? 1 - constants.projection_wave : 0;
   const Seconds draws = (waves - hidden) * token_time(constants, work, operation, execution, end);
   terms.token = draws + steps;
   // With many waves the draws are no latency any more: all multiprocessors draw at once.
   if (waves > 1 && draws > std::max(steps, terms.bytes))
     terms.bytes = std::exchange(terms.token, {});
   return terms;
+}
+
+/// The same with the projection that is faster, where there are both.
+TimeTerms with_few_tokens(const Machine& machine, const Operation& operation, const TokenWork& work,
+                          const Execution& execution, const TimeTerms& terms,
+                          const Corner& corner) {
+  const auto of = [&](Projection projection) {
+    return with_kernels(machine, operation, with_projection(work, projection), execution, terms,
+                        corner);
+  };
+  if (work.projection != Projection::either) return of(work.projection);
+  const TimeTerms whole = of(Projection::whole);
+  const TimeTerms split = of(Projection::split);
+  return whole.total() < split.total() ? whole : split;
 }
 
 CoreTime operations_time(const Machine& machine, const Operation& operation,
@@ -393,7 +432,7 @@ TimeTerms LaunchTime::terms(Seconds floor, Seconds bytes, const Corner& corner) 
                   .operations = core_.beside,
                   .on_top = core_.on_top + core_.exposed * std::min(bytes, core_.beside)};
   if (machine_.few_tokens)
-    terms = with_few_tokens(*machine_.few_tokens, operation_, work_, execution_, terms, corner);
+    terms = with_few_tokens(machine_, operation_, work_, execution_, terms, corner);
   else if (operation_.launches == 0)
     terms.floor = {};
   return (at(residual_, corner.bandwidth) * at(stack_, corner.kernels)) * terms;

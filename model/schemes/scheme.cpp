@@ -40,6 +40,10 @@ bool takes(const Scheme& scheme, Count SchemeParameters::*parameter) {
                      [&](const SchemeKey& key) { return key.member == parameter; });
 }
 
+bool has_block_size(const Scheme& scheme) {
+  return blocks_of(scheme) != nullptr || takes(scheme, &SchemeParameters::block_size);
+}
+
 std::optional<ParameterProblem> parameter_problem(const Scheme& scheme, Count num_layers) {
   if (scheme.rule->problem == nullptr) return std::nullopt;
   return scheme.rule->problem({scheme.parameters, num_layers, num_layers});

@@ -239,6 +239,9 @@ inline void set_blocks(SchemeParameters& parameters, const Partition& blocks) {
 /// Whether the rule depends on a parameter.
 bool takes(const Scheme& scheme, Count SchemeParameters::*parameter);
 
+/// Whether it has blocks of a size that is chosen.
+bool has_block_size(const Scheme& scheme);
+
 /// What is wrong with its parameters on a model of L layers, if something is.
 std::optional<ParameterProblem> parameter_problem(const Scheme& scheme, Count num_layers);
 

@@ -25,10 +25,27 @@ void join(const Study& study, WorkloadKind workload, const ForwardPass& pass, do
   }
 }
 
-/// Of `groups` those that have one of a token's experts, in the mean over all choices.
-///   g (1 - (1 - 1/g)^k)
-double groups_of_token(double groups, const ExpertMlp& experts) {
-  return groups * (1 - std::pow(1 - 1 / groups, as_double(experts.num_active)));
+/// Of `places` that share out the experts those where a token's may lie, in the mean over all
+/// choices of t of G groups.
+///   p t / G                                where a group lies in several places
+///   p (1 - C(G - G/p, t) / C(G, t))        where a place has several groups
+double reach_of_token(double places, const ExpertMlp& experts) {
+  const double groups = as_double(experts.num_groups);
+  const double chosen = as_double(experts.groups_of_token);
+  if (places >= groups) return places * chosen / groups;
+  const double in_a_place = groups / places;
+  double misses = 1;
+  for (double i = 0; i < chosen; ++i)
+    misses *= std::max(0.0, groups - in_a_place - i) / (groups - i);
+  return places * (1 - misses);
+}
+
+/// Of `places` that share out the experts those that have one of a token's, in the mean over all
+/// choices from the r places that it reaches.
+///   r (1 - (1 - 1/r)^k)
+double places_of_token(double places, const ExpertMlp& experts) {
+  const double reach = reach_of_token(places, experts);
+  return reach * (1 - std::pow(1 - 1 / reach, as_double(experts.num_active)));
 }
 
 /// How often a token is sent. The kernels of a prefill send it once to each rank, or over a network
@@ -37,7 +54,7 @@ double copies_of_token(const Study& study, WorkloadKind workload, const ExpertMl
   if (workload != WorkloadKind::prefill) return as_double(experts.num_active);
   const bool is_spread = study.machine && nodes_of_experts(study) > 1;
   return is_spread ? nodes_of_token(study, experts)
-                   : groups_of_token(as_double(study.expert_parallel_size), experts);
+                   : places_of_token(as_double(study.expert_parallel_size), experts);
 }
 
 /// A rank sends its share of the tokens that it holds, in rows as wide as the experts take.
@@ -69,7 +86,7 @@ double nodes_of_experts(const Study& study) {
 }
 
 double nodes_of_token(const Study& study, const ExpertMlp& experts) {
-  return groups_of_token(nodes_of_experts(study), experts);
+  return places_of_token(nodes_of_experts(study), experts);
 }
 
 bool experts_are_spread(const Study& study) {

@@ -17,7 +17,7 @@ struct Collective {
 };
 
 /// Whether experts lie beyond the tensor ranks, so that tokens go to them and come back by
-/// all-to-all, and no all-reduce ends their layer.
+/// all-to-all.
 bool experts_are_spread(const Study& study);
 
 /// The type of the rows that go to the experts: what the study says, else fp8 where the experts'
@@ -31,8 +31,8 @@ Bytes sent_rows(double elements, Dtype dtype);
 /// Nodes k that the expert ranks fill. The study must have a machine.
 double nodes_of_experts(const Study& study);
 
-/// Those of them that have one of a token's a experts, expected:
-///   k (1 - (1 - 1/k)^a)
+/// Those of them that have one of a token's a experts, expected, where the token's groups reach r:
+///   r (1 - (1 - 1/r)^a)
 double nodes_of_token(const Study& study, const ExpertMlp& experts);
 
 /// The collectives of every layer, in order.

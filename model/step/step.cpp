@@ -73,7 +73,7 @@ WorkloadTimes workload_times(const Study& study, const ResidualPath& path,
                             .terms = seconds.terms,
                             .predicted = seconds.interval(evidence),
                             .bound = launch.bound(),
-                            .critical = critical_time(operation, pass.execution, seconds.terms)});
+                            .critical = seconds.interval(evidence).value});
     }
   return times;
 }

@@ -14,10 +14,6 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-double weight(const AddedTime& added) {
-  return added.overhead ? added.overhead->value : added.delta.value.value;
-}
-
 std::optional<double> loss(const QualityEvidence& quality, Reading reading) {
   if (reading == Reading::by_size) return quality.by_size.loss;
   return reading == Reading::by_count ? quality.by_count.loss : quality.at_most();
@@ -32,7 +28,7 @@ double rank(const LossReading& reading) {
 void append_objectives(std::vector<double>& values, const SweepPoint& point, Reading reading) {
   const bool has_time = point.decode || point.prefill || point.training;
   for (const auto* added : {&point.decode, &point.prefill, &point.training})
-    if (*added) values.push_back(weight(**added));
+    if (*added) values.push_back((*added)->weight);
   if (!has_time) values.push_back(point.choice->forward_bytes.value);
   values.push_back(state_per_token(*point.choice).value);
   if (point.choice->payload_peak) values.push_back(point.choice->payload_peak->value);
@@ -227,11 +223,11 @@ Cost cost_of(const Sweep& sweep) {
 double cost_at(const SweepPoint& point, Cost cost) {
   switch (cost) {
     case Cost::decode:
-      return weight(*point.decode);
+      return point.decode->weight;
     case Cost::prefill:
-      return weight(*point.prefill);
+      return point.prefill->weight;
     case Cost::training:
-      return weight(*point.training);
+      return point.training->weight;
     case Cost::bytes:
       break;
   }

@@ -253,7 +253,8 @@ void Sweep::time_training(std::size_t num_threads, Progress& progress, const Swe
     }
     if (!choice.refused.empty()) return;
     const StepRow row = steps.row(choice.path, choice.schedule);
-    training_[i] = {row.delta, row.overhead, row.overhead};
+    training_[i] = {row.delta, row.overhead, row.overhead,
+                    row.overhead ? row.overhead->value : row.delta.value.value};
   });
 }
 

@@ -70,8 +70,11 @@ AddedTime added(const TimedLaunch& path, const TimedLaunch& standard, Kernels ke
                 const BaseStep& base) {
   const Evidence evidence = weakest(path.evidence, standard.evidence);
   AddedTime time{difference(path.seconds, standard.seconds, kernels, evidence), {}};
-  if (const auto shares = step_shares(base, path.seconds, standard.seconds, kernels, evidence))
+  time.weight = time.delta.value.value;
+  if (const auto shares = step_shares(base, path.seconds, standard.seconds, kernels, evidence)) {
     time.overhead = time.overhead_of_fitting = shares->overhead;
+    time.weight = shares->overhead.value;
+  }
   return time;
 }
 
@@ -102,6 +105,7 @@ void include(AddedTime& worst, const AddedTime& batch) {
   const bool weighs_more = has_both ? batch.overhead->value > worst.overhead->value
                                     : batch.delta.value > worst.delta.value;
   if (weighs_more) worst.delta = batch.delta;
+  worst.weight = std::max(worst.weight, batch.weight);
   worst.overhead_of_fitting = largest(worst.overhead_of_fitting, batch.overhead_of_fitting);
   worst.overhead = has_both ? largest(worst.overhead, batch.overhead) : std::nullopt;
 }
@@ -156,7 +160,10 @@ std::vector<AddedTime> added_times(
     }
   }
   if (!all_known)
-    for (AddedTime& added : answer) added.overhead_of_fitting.reset();
+    for (AddedTime& added : answer) {
+      added.overhead_of_fitting.reset();
+      added.weight = added.delta.value.value;
+    }
   return answer;
 }
 

@@ -21,6 +21,9 @@ struct AddedTime {
   /// The same over the batches that fit; `overhead` is nothing where one does not. Nothing where
   /// the step of any batch is unknown.
   std::optional<Estimate<double>> overhead_of_fitting;
+  /// What choices are compared by, whether they fit or not: the largest overhead over the batches,
+  /// or seconds where the step of any batch is unknown.
+  double weight = 0;
 };
 
 /// The launches of a number of paths.

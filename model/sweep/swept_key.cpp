@@ -19,7 +19,7 @@ void set_scheme(Study& study, const SchemePath& scheme) {
 
 void set_partition(Study& study, const Partition& partition) {
   Scheme& scheme = study.path.scheme;
-  if (blocks_of(scheme) == nullptr && !takes(scheme, &SchemeParameters::block_size))
+  if (!has_block_size(scheme))
     throw Infeasible(fmt::format("scheme {} has no blocks", name(scheme)));
   set_blocks(scheme.parameters, partition);
 }

@@ -97,11 +97,12 @@ std::optional<ReductionTime> time_of(const Study& study, const ReplicaGroup& gro
                                      double elements) {
   const Training& training = *study.training;
   const double copies = as_double(num_copies(training.schedule));
-  const ReplicaBytes bytes = replica_bytes(training, copies * elements);
-  const auto once = time_of(*study.machine, group, bytes.once);
-  const auto each = time_of(*study.machine, group, bytes.each_micro_batch);
-  if (!once || !each) return std::nullopt;
-  return ReductionTime{*once + *each, as_double(training.num_micro_batches - 1) * *each};
+  const ReplicaBytes bytes = replica_bytes(training, elements);
+  const auto once = time_of(*study.machine, group, copies * bytes.once);
+  const auto forward = time_of(*study.machine, group, bytes.forward);
+  const auto backward = time_of(*study.machine, group, bytes.backward);
+  if (!once || !forward || !backward) return std::nullopt;
+  return ReductionTime{*once, *forward, *backward};
 }
 
 }  // namespace
@@ -116,9 +117,7 @@ ReplicaGroup dense_replicas(const Study& study) {
 }
 
 ReplicaGroup expert_replicas(const Study& study) {
-  const Sharding sharding{.tensor = study.tensor_parallel_size,
-                          .expert = study.expert_parallel_size};
-  const auto stride = static_cast<Count>(as_double(sharding.expert) * ranks_per_expert(sharding));
+  const Count stride = std::max(study.tensor_parallel_size, study.expert_parallel_size);
   return worst_group(study, std::max(Count{1}, ranks_per_stage(study) / stride), stride);
 }
 
@@ -127,30 +126,39 @@ ReplicaBytes replica_bytes(const Training& training, double num_weights) {
   const Bytes weights{kWeightBytes * num_weights};
   switch (training.sharding) {
     case StateSharding::none:
-      return {gradients + gradients, {}};
+      return {.once = gradients + gradients};
     case StateSharding::optimizer:
-      return {gradients + weights, {}};
+      return {.once = gradients + weights};
     case StateSharding::gradients:
-      return {weights, gradients};
+      return {.once = weights, .backward = gradients};
     case StateSharding::weights:
-      return {{}, gradients + 2 * weights};
+      return {.forward = weights, .backward = gradients + weights};
   }
   return {};
 }
 
 ReductionTime& ReductionTime::operator+=(const ReductionTime& more) {
-  last += more.last;
-  others += more.others;
+  once += more.once;
+  forward += more.forward;
+  backward += more.backward;
   return *this;
 }
 
 Seconds ReductionTime::exposed(IntervalEnd end, Seconds pipeline, Count num_micro_batches) const {
-  const auto beyond = [](Seconds time, Seconds hidden) {
-    return std::max(Seconds{}, time - hidden);
-  };
   const Seconds of_one = (1 / as_double(num_micro_batches)) * pipeline;
-  return beyond(at(last, end), end == IntervalEnd::low ? of_one : Seconds{}) +
-         beyond(at(others, end), end == IntervalEnd::high ? Seconds{} : pipeline);
+  switch (end) {
+    case IntervalEnd::low:
+      return std::max(Seconds{}, once.low - of_one);
+    case IntervalEnd::value:
+      return once.value + std::min(backward.value, of_one);
+    case IntervalEnd::high:
+      return once.high;
+  }
+  return {};
+}
+
+Seconds beside_exchange(Seconds pass, Seconds exchange, IntervalEnd end) {
+  return end == IntervalEnd::high ? pass + exchange : std::max(pass, exchange);
 }
 
 std::optional<ReductionTime> reduction_time(const Study& study,
@@ -169,7 +177,7 @@ ReductionTime tensor_reduction_time(const Study& study, double parameters) {
   const ReplicaGroup group = place(0, ranks, 1, study.machine->devices_per_node).group;
   const Bytes gradients = storage(parameters, study.training->main_gradients);
   const auto time = time_of(*study.machine, group, gradients + gradients);
-  return time ? ReductionTime{.last = *time} : ReductionTime{};
+  return time ? ReductionTime{.once = *time} : ReductionTime{};
 }
 
 }  // namespace depthcost

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "model/base/interval_end.hpp"
 #include "model/step/study.hpp"
 
 namespace depthcost {
@@ -29,15 +30,16 @@ ReplicaGroup expert_replicas(const Study& study);
 
 /// What a device sends to its replicas.
 struct ReplicaBytes {
-  Bytes once;              // in every step
-  Bytes each_micro_batch;  // beside the work on it
+  Bytes once;      // in every step
+  Bytes forward;   // in every forward pass of a micro-batch
+  Bytes backward;  // in every backward pass of one
 };
 
 /// With g bytes of main_gradients for each weight, by what is shared out [zero]:
 ///   nothing             2 g once: gradients are added up, and their sum comes back
 ///   optimizer states    g + 2 once: the new weight comes back, in bf16
-///   gradients too       2 once, g each micro-batch: no device has room to add up all of them
-///   weights too         g + 4 each micro-batch: weights are gathered for each of its passes
+///   gradients too       2 once, g each backward pass: no device has room to add up all of them
+///   weights too         2 each forward pass, g + 2 each backward pass: both gather the weights
 ReplicaBytes replica_bytes(const Training& training, double num_weights);
 
 /// Weights that a device exchanges with its replicas, in elements.
@@ -46,18 +48,25 @@ struct ReducedParameters {
   double experts = 0;
 };
 
-/// What a step takes longer with its replicas' messages.
+/// What replicas' messages take: the same bytes over the links between them. `forward` and
+/// `backward` are those of all chunks of a device, one micro-batch each.
 struct ReductionTime {
-  Estimate<Seconds> last{{}, {}, {}, Evidence::assumed};    // once, and of the last micro-batch
-  Estimate<Seconds> others{{}, {}, {}, Evidence::assumed};  // of all micro-batches before it
+  Estimate<Seconds> once{{}, {}, {}, Evidence::assumed};
+  Estimate<Seconds> forward{{}, {}, {}, Evidence::assumed};
+  Estimate<Seconds> backward{{}, {}, {}, Evidence::assumed};
 
   ReductionTime& operator+=(const ReductionTime& more);
 
-  /// What a pipeline with so many micro-batches does not hide. `others` hide beside it as long as
-  /// it lasts. `last` hides beside the work on one micro-batch, but only at the low end. At the
-  /// high end nothing hides. [ours]
+  /// What a pipeline with so many micro-batches does not hide. `once`, but at the low end the work
+  /// on one micro-batch hides it. At the value the last backward pass hides nothing either: it is
+  /// as long as the longer of both, and the shorter one comes on top. At the high end that is in
+  /// each pass. [ours]
   Seconds exposed(IntervalEnd end, Seconds pipeline, Count num_micro_batches) const;
 };
+
+/// A pass beside which replicas exchange: the longer of both, at the high end one after the other.
+/// [ours]
+Seconds beside_exchange(Seconds pass, Seconds exchange, IntervalEnd end);
 
 /// Of n replicas, m in the node with the fewest, each sends (n - m) / n / m of the bytes over the
 /// network, and in a node with r of them (r - 1) / r over its links. Nothing where replicas lie in

@@ -93,7 +93,10 @@ RestPart dispatch_part(const Study& study, const MlpLayers& layers, const Forwar
   const double calls = as_double(layers.num_decoder_layers);
   const Estimate<Seconds> whole{at_end(IntervalEnd::low), at_end(IntervalEnd::value),
                                 at_end(IntervalEnd::high), Evidence::assumed};
-  Estimate<Seconds> time = beyond(whole, (1 / calls) * products);
+  double num_layers = 0;
+  for (const MlpLayers& all : study.model.architecture->mlp)
+    num_layers += as_double(all.num_decoder_layers);
+  Estimate<Seconds> time = beyond(whole, (1 / num_layers) * products);
   // DualPipe pairs a forward pass with a backward pass so that it hides in the middle too.
   // [dualpipe]
   if (study.training->schedule != PipelineSchedule::dualpipe) time.value = whole.value;
@@ -168,10 +171,11 @@ void add_joins(RestRow& row, const Study& study, const ForwardPass& pass,
   }
 }
 
-/// What the model or the hardware would have to say; empty if they do.
-std::string missing_for(const Study& study, const ForwardPass& pass) {
+/// What the model or the hardware would have to say of a term; empty if they do.
+std::string missing_for(const Study& study, RestTerm term, const ForwardPass& pass) {
   if (!study.model.architecture) return "the model has no attention and mlp";
   if (!study.machine->tensor_rate) return "the hardware has no bf16_rate";
+  if (term != RestTerm::collectives) return "";
   if (crosses_nodes(study) && !study.machine->network_bandwidth)
     return "the hardware has no network_bandwidth, which experts in several nodes need";
   for (const Collective& join : joins_of(study, pass))
@@ -235,14 +239,17 @@ Study as_trained(Study study) {
 RestOfStep rest_of_training(const Study& study, const Workload& workload) {
   if (!has_training_shares(*study.machine)) return rest_of_step(study, workload);
   const ForwardPass& pass = workload.passes.front().forward;
-  const std::string missing = missing_for(study, pass);
-  std::optional<Study> trained;
-  if (missing.empty()) trained = as_trained(study);
+  const Study trained = as_trained(study);
   RestOfStep rest;
+  Estimate<Seconds> products{{}, {}, {}, Evidence::measured};
   for (const RestTerm term : kEnumerators<RestTerm>) {
     std::optional<RestRow> row = written_row(study, workload, term);
-    if (!row && !trained) return {{}, missing};
-    if (!row) row = training_row(*trained, term, pass, rest.total());
+    if (!row) {
+      const std::string missing = missing_for(study, term, pass);
+      if (!missing.empty()) return {{}, missing};
+      row = training_row(trained, term, pass, products);
+    }
+    if (term == RestTerm::attention || term == RestTerm::mlp) products += row->time;
     row->workload = workload.id;
     rest.rows.push_back(*row);
   }

@@ -99,12 +99,16 @@ class TrainingModel {
   /// Why per cent cannot be given.
   std::string missing() const { return study_.training->baseline_step ? "" : rest_.missing; }
 
-  /// What replicas' messages add to a pipeline of that makespan: those of the layers' weights and
-  /// of the path's own. It is part of a measured step.
+  /// What replicas' messages once a step add to a pipeline of that makespan: those of the layers'
+  /// weights and of the path's own. It is part of a measured step.
   Seconds reduction(const ResidualPath& path, IntervalEnd end, Seconds makespan) const {
-    ReductionTime time = reduction_;
-    time += reduction_of(study_, path);
-    return time.exposed(end, makespan, study_.training->num_micro_batches);
+    return exchange_of(path).exposed(end, makespan, study_.training->num_micro_batches);
+  }
+
+  /// Whether pipelines differ in what replicas exchange in every micro-batch.
+  bool exchanges_in_passes() const {
+    return study_.training->sharding == StateSharding::gradients ||
+           study_.training->sharding == StateSharding::weights;
   }
 
   /// The pipeline and what it does not hide, in the middle.
@@ -122,7 +126,7 @@ class TrainingModel {
     Seconds pipeline;
     for (std::size_t i = 1; i < kCases.size(); ++i) {
       const Case altered = at(kCases[i]);
-      if (begins_pipeline(i))
+      if (begins_pipeline(i) || exchanges_in_passes())
         pipeline = makespan(times(path, schedule, work[pipeline_of(i)], altered));
       steps[i] = pipeline + reduction(path, altered.exchange, pipeline);
     }
@@ -138,7 +142,9 @@ class TrainingModel {
     PipelineWork times{.forward_messages = std::vector<Bytes>(layers.size() - 1),
                        .backward_messages = std::vector<Bytes>(layers.size() - 1),
                        .links = free_links(layers.size() - 1)};
-    for (const LayerWork& chunk : layers) times.chunks.push_back(chunk_times({}, chunk, {}));
+    for (const LayerWork& chunk : layers)
+      times.chunks.push_back(
+          chunk_times({}, chunk, {}, of_a_chunk(reduction_, IntervalEnd::value)));
     const Seconds pipeline = makespan(times);
     return pipeline +
            reduction_.exposed(IntervalEnd::value, pipeline, study_.training->num_micro_batches);
@@ -163,8 +169,10 @@ class TrainingModel {
                       .backward_messages = backward_messages(study_, path),
                       .sends = study_.training->sends};
     const auto offload = offload_seconds(study_, path, schedule, at.corner.bandwidth);
+    const Exchange exchange =
+        exchanges_in_passes() ? of_a_chunk(exchange_of(path), at.exchange) : Exchange{};
     for (std::size_t chunk = 0; chunk < residual.size(); ++chunk)
-      work.chunks.push_back(chunk_times(residual[chunk], layers[chunk], offload[chunk]));
+      work.chunks.push_back(chunk_times(residual[chunk], layers[chunk], offload[chunk], exchange));
     const auto links = stage_links(study_, work.forward_messages);
     // Without anything beside it to hide behind, communication would say nothing.
     const bool is_known = links && !rest_.rows.empty();
@@ -173,18 +181,40 @@ class TrainingModel {
   }
 
  private:
+  /// What replicas exchange beside each pass of a chunk, at one end.
+  struct Exchange {
+    Seconds forward;
+    Seconds backward;
+    IntervalEnd end = IntervalEnd::value;
+  };
+
+  Exchange of_a_chunk(const ReductionTime& of_a_device, IntervalEnd end) const {
+    const double share = 1 / static_cast<double>(layout_of(study_).num_virtual_stages);
+    return {share * at(of_a_device.forward, end), share * at(of_a_device.backward, end), end};
+  }
+
+  ReductionTime exchange_of(const ResidualPath& path) const {
+    ReductionTime time = reduction_;
+    time += reduction_of(study_, path);
+    return time;
+  }
+
   /// The residual path has no weights to speak of: its backward pass is for the inputs. Offloaded
   /// activations leave beside a forward pass and come back beside a backward pass, which take at
-  /// least so long.
-  ChunkTimes chunk_times(const ResidualWork& residual, const LayerWork& layers,
-                         Seconds offload) const {
-    const Seconds forward = layers.forward + residual.forward;
+  /// least so long. So does what replicas exchange.
+  ChunkTimes chunk_times(const ResidualWork& residual, const LayerWork& layers, Seconds offload,
+                         const Exchange& exchange) const {
+    const Seconds forward = std::max(layers.forward + residual.forward, offload);
+    const Seconds recompute =
+        (recomputes_residual(*study_.training) ? residual.forward : Seconds{}) + layers.recompute;
     const Seconds for_weights = layers.backward_weight;
-    const Seconds for_inputs = layers.backward_input + residual.backward;
-    return {.forward = std::max(forward, offload),
-            .recompute = (recomputes_residual(*study_.training) ? residual.forward : Seconds{}) +
-                         layers.recompute,
-            .backward_input = std::max(for_inputs, offload - for_weights),
+    const Seconds for_inputs =
+        std::max(layers.backward_input + residual.backward, offload - for_weights);
+    const Seconds beside = recompute + for_weights;
+    return {.forward = beside_exchange(forward, exchange.forward, exchange.end),
+            .recompute = recompute,
+            .backward_input =
+                beside_exchange(beside + for_inputs, exchange.backward, exchange.end) - beside,
             .backward_weight = for_weights};
   }
 
@@ -400,9 +430,9 @@ Seconds least_training_step(const Study& study) {
   without_layers.training->baseline_step = Seconds{};
   const TrainingModel model(without_layers);
   const ResidualPath standard = baseline_path(study, study.path, WorkloadKind::training);
-  return model.makespan(
-      model.times(standard, Schedule::fused,
-                  residual_work(without_layers, standard, Schedule::fused, kShort), {kShort}));
+  return model.makespan(model.times(
+      standard, Schedule::fused, residual_work(without_layers, standard, Schedule::fused, kShort),
+      {kShort, IntervalEnd::low, IntervalEnd::low}));
 }
 
 ExposedCommunication exposed_communication(const Study& study) {
@@ -417,7 +447,7 @@ ExposedCommunication exposed_communication(const Study& study) {
   Seconds exposed;
   for (std::size_t i = 0; i < kCases.size(); ++i) {
     const Case& at = kCases[i];
-    if (begins_pipeline(i)) {
+    if (begins_pipeline(i) || model.exchanges_in_passes()) {
       PipelineWork times =
           model.times(study.path, study.schedule,
                       residual_work(study, study.path, study.schedule, at.corner), at);

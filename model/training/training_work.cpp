@@ -218,9 +218,12 @@ std::vector<LayerWork> layer_work(const Study& study, const RestOfStep& rest, In
       // more: gradients of mixes, values, queries and keys. None is for a weight. [flash_attention]
       const Seconds core = core_share(study, row, end) * forward;
       layers.forward += forward;
-      if (study.training->layers == LayerActivations::recompute) layers.recompute += forward;
+      // The head's logits are kept.
+      const bool is_run_again =
+          study.training->layers == LayerActivations::recompute && row.term != RestTerm::head;
+      if (is_run_again) layers.recompute += forward;
       if (row.term == RestTerm::attention) layers.recompute += projected_up * (forward - core);
-      layers.backward_input += forward + 1.5 * core;
+      layers.backward_input += (forward - core) + kCoreBackward * core;
       if (row.term != RestTerm::collectives) layers.backward_weight += forward - core;
     }
     work.push_back(layers);

@@ -55,6 +55,9 @@ struct LayerWork {
   Seconds backward_weight;
 };
 
+/// What the backward pass of attention's scores and mixes takes of their forward pass.
+inline constexpr double kCoreBackward = 2.5;
+
 /// `rest` is spread over the layers, its head over the last chunk. Gradients of inputs and those of
 /// weights each take the arithmetic of a forward pass, but for attention's scores and mixes: 2.5
 /// times theirs, all for inputs. The collectives of a backward pass join gradients of inputs, so
@@ -71,7 +74,8 @@ std::vector<Bytes> forward_messages(const Study& study, const ResidualPath& path
 std::vector<Bytes> backward_messages(const Study& study, const ResidualPath& path);
 
 /// The link behind every chunk for messages of these sizes: inside a node or between nodes, as
-/// stages of tensor x context ranks fill the nodes. Nothing where the hardware knows no sends.
+/// stages of tensor x context x data ranks fill the nodes: all replicas of a stage are neighbours,
+/// while each replica that serves has nodes of its own. Nothing where the hardware knows no sends.
 std::optional<std::vector<StageLink>> stage_links(const Study& study,
                                                   const std::vector<Bytes>& messages);
 

@@ -68,7 +68,7 @@ std::string to_yaml(const Constants& constants) {
   text += fmt::format("loop_draw: {}\ncoefficient_step: {}\nsinkhorn_step: {}\n",
                       rate(kernels.loop_draw), time(kernels.coefficient_step),
                       time(kernels.sinkhorn_step));
-  text += fmt::format("projection_draw: {}\ncache_share: {}\n", rate(kernels.projection_draw),
+  text += fmt::format("projection_reuse: {}\ncache_share: {}\n", plain(kernels.projection_reuse),
                       plain(kernels.cache_share));
   text += fmt::format("stream_efficiency: {}\nprojection_efficiency: {}\nprojection_wave: {}\n",
                       plain(kernels.stream_efficiency), plain(kernels.projection_efficiency),

@@ -58,11 +58,12 @@ Constants fitted_kernels(const Tables& tables, const LeftOut& left_out, Constant
   start.left_out = left_out.name;
   start.architectures.clear();
   std::vector<const MeasuredKernel*> near;  // of parts whose kernels and memory are alike
-  std::vector<const MeasuredKernel*> far;
+  std::vector<const MeasuredKernel*> all;
   for (const MeasuredKernel& row : tables.kernels) {
     if (left_out.holds(*row.part)) continue;
     const bool is_near = row.part->memory.starts_with(start.memory);
-    (is_near ? near : far).push_back(&row);
+    all.push_back(&row);
+    if (is_near) near.push_back(&row);
     const auto is_known = [&](const FittedArchitecture& known) {
       return known.name == row.part->architecture;
     };
@@ -73,13 +74,13 @@ Constants fitted_kernels(const Tables& tables, const LeftOut& left_out, Constant
   const auto loss_on = [&](const std::vector<const MeasuredKernel*>& rows) {
     std::vector<Machine> machines;
     for (const Part& part : tables.parts) machines.push_back(with_constants(part, start));
-    double loss = 0;
+    double sum = 0;
     for (const MeasuredKernel* row : rows) {
       const Machine& machine = machines[static_cast<std::size_t>(row->part - tables.parts.data())];
       const LaunchTime launch(machine, row->operation, row->execution);
-      loss += log_error(row->seconds, launch.terms({}).total());
+      sum += log_error(row->seconds, launch.terms({}).total());
     }
-    return loss;
+    return sum;
   };
   KernelConstants& kernels = start.kernels;
   std::vector<Free> constants{{&kernels.loop_draw.value},     {&kernels.coefficient_step.value},
@@ -88,7 +89,8 @@ Constants fitted_kernels(const Tables& tables, const LeftOut& left_out, Constant
                               {&kernels.projection_wave, 1}};
   for (FittedArchitecture& fitted : start.architectures) constants.push_back({&fitted.floor_share});
   minimise(constants, [&] { return loss_on(near); });
-  if (!far.empty()) minimise({{&kernels.projection_draw.value}}, [&] { return loss_on(far); });
+  // What a projection's weights cost shows best on parts whose kernels never split it.
+  minimise({{&kernels.projection_reuse}}, [&] { return loss_on(all); });
   return start;
 }
 

@@ -78,8 +78,8 @@ std::string Answer::explanation(const std::string& metric) const {
                              : explain(evaluation_, metric);
   if (explained) return json_of(*explained);
   throw InputError({place_, 1, 1},
-                   fmt::format("unknown metric '{}'{} (without a metric all are listed; ledger "
-                               "metrics may end in .layer_N)",
+                   fmt::format("unknown metric '{}'{} (explain without a metric lists all; those "
+                               "of the ledger may end in .layer_N)",
                                printable(metric), did_you_mean(metric, metrics())));
 }
 

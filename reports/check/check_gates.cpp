@@ -50,8 +50,17 @@ void append_warnings(const CheckedScenario& scenario, std::vector<Annotation>& l
 
 }  // namespace
 
+const CheckedScenario* first_red(const CheckReport& report) {
+  for (const CheckedScenario& scenario : report.scenarios)
+    for (const BudgetRow& row : scenario.budgets)
+      if (is_red(row, report.unknowns)) return &scenario;
+  return nullptr;
+}
+
 bool is_red(const BudgetRow& row, Unknowns unknowns) {
-  const bool is_predicted = row.low || row.high;
+  // Where some batch does not fit, only a low end is known: that is no gate either.
+  const bool is_predicted =
+      overhead_workload(row.budget.kind) ? row.high.has_value() : row.low || row.high;
   return row.verdict == Verdict::fail ||
          (row.verdict == Verdict::unknown && (unknowns == Unknowns::fail || !is_predicted));
 }

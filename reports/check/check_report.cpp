@@ -171,7 +171,7 @@ std::string to_json(const CheckReport& report, const std::string& program_versio
 std::string step_summary(const CheckReport& report, std::size_t max_bytes) {
   const std::vector<SummaryRow> rows = summary_rows(report);
   const std::string heading = fmt::format("### depthcost check: {}\n\n", counts_text(rows));
-  Table table{{"scenario", "gate", right("limit"), right("predicted"), right("surely over by"),
+  Table table{{"scenario", "gate", right("limit"), right("predicted"), right("over by at least"),
                "verdict", "why, and what would keep it"}};
   const auto rest = [&](std::size_t written) {
     const std::size_t left = rows.size() - written;

@@ -47,6 +47,9 @@ struct CheckReport {
 /// decides nothing would pass for ever.
 bool is_red(const BudgetRow& row, Unknowns unknowns);
 
+/// The first scenario with a budget that counts as a failure; nullptr if none has.
+const CheckedScenario* first_red(const CheckReport& report);
+
 /// "nearest measured kernel: MEASUREMENT, inside the predicted 12.0 us [10, 14]", or a warning
 /// where it lies outside.
 std::string note_of(const BudgetMeasurement& nearest);

@@ -9,12 +9,6 @@
 namespace depthcost {
 namespace {
 
-std::string input(const Result& result, std::string_view name) {
-  const auto it = std::find_if(result.inputs.begin(), result.inputs.end(),
-                               [&](const NamedWord& word) { return word.name == name; });
-  return it == result.inputs.end() ? "" : it->word;
-}
-
 const PredictedQuantity* quantity(const PredictedRow& row, std::string_view name) {
   const auto it = std::find_if(row.quantities.begin(), row.quantities.end(),
                                [&](const PredictedQuantity& one) { return one.name == name; });
@@ -42,10 +36,8 @@ void add_numbers(std::vector<NamedWord>& words, const PredictedRow& row,
 ComparedResult compared(const std::string& file, const Result& result) {
   ComparedResult it{
       .file = file, .scenario = result.scenario, .program_version = result.program_version};
-  const std::string scheme = input(result, "residual.scheme");
-  const std::string schedule = input(result, "residual.schedule");
-  if (scheme.empty() || schedule.empty()) return it;
-  it.path = scheme + " " + schedule;
+  if (result.path.empty()) return it;
+  it.path = result.path;
   for (const PredictedRow& row : result.rows) {
     if (row.section != "step" || !row.name.ends_with(" " + it.path)) continue;
     const std::string workload = row.name.substr(0, row.name.size() - it.path.size() - 1);

@@ -154,7 +154,7 @@ void write_counts(Text& out, const DifferenceReport& report) {
   out.paragraph(fmt::format(
       "{} {} in both: {} worse{}, {} better, {} out of the old interval. {} changed; {} gone, {} "
       "new.",
-      difference.holds(report.improvements) ? "Holds." : "Does not hold.",
+      difference.holds(report.improvements) ? "No regression." : "Regression.",
       plural(all.num_compared, "prediction", "predictions"), count(all.num_beyond - better), beyond,
       count(better), count(all.num_outside), plural(num_changed(difference), "verdict", "verdicts"),
       plural(difference.removed.size(), "row or number", "rows or numbers"),

@@ -23,16 +23,14 @@ std::string objective(const Study& study) {
       for (const Count sequences : study.decode->sequences)
         batches.push_back(format_count(sequences * study.data_parallel_size));
       return fmt::format(
-          "the most tokens per second and device: the least time of {} of {} {} in all, {} tokens "
-          "each",
+          "the most tokens per second and device, over {} of {} {} in all with a context of {} "
+          "tokens",
           batches.size() == 1 ? "a decode step" : "decode steps", fmt::join(batches, ", "),
           batches.back() == "1" ? "sequence" : "sequences", format_count(study.decode->context));
     }
     case WorkloadKind::prefill:
-      return fmt::format(
-          "the most prompts per second and device: the least time of a prefill of {} tokens, over "
-          "the replicas",
-          format_count(study.prefill->tokens));
+      return fmt::format("the most prompts per second and device, over a prefill of {} tokens",
+                         format_count(study.prefill->tokens));
     case WorkloadKind::training:
       break;
   }
@@ -52,11 +50,21 @@ std::string chosen_path(const PlannedPlacement& plan) {
 
 std::string device_bytes(Bytes memory) { return format_bytes(memory); }
 
-/// How surely a limit is kept.
-std::string kept_limit(const PlannedTime& time) {
-  const bool is_sure = time.overhead.high <= time.limit;
-  return fmt::format("{} at {} {}", format_ratio(time.limit), name(time.workload),
-                     is_sure ? "surely" : "with its median (the high end breaks it)");
+/// "Its whole interval keeps 2.0 % at decode/64; its median alone keeps 2.0 % at decode/1."
+std::string kept_limits(const PlannedPlacement& plan) {
+  std::vector<std::string> sure;
+  std::vector<std::string> likely;
+  for (const PlannedTime& time : plan.times)
+    (time.overhead.high <= time.limit ? sure : likely)
+        .push_back(fmt::format("{} at {}", format_ratio(time.limit), name(time.workload)));
+  std::vector<std::string> parts;
+  if (!sure.empty())
+    parts.push_back(fmt::format("its whole interval keeps {}", fmt::join(sure, ", ")));
+  if (!likely.empty())
+    parts.push_back(fmt::format("its median alone keeps {}", fmt::join(likely, ", ")));
+  std::string text = fmt::format("{}.", fmt::join(parts, "; "));
+  text.front() = 'I';
+  return text;
 }
 
 /// Whether the first plan may be as slow as this one, in all that the order goes by.
@@ -102,11 +110,8 @@ std::string as_good_text(const PlannedPlacement& plan) {
 std::string why(const PlanReport& report, std::size_t place) {
   const Plans& plans = report.plans;
   const PlannedPlacement& plan = plans.best[place];
-  std::vector<std::string> kept;
-  for (const PlannedTime& time : plan.times) kept.push_back(kept_limit(time));
-  std::string text =
-      fmt::format("{}. {}: {}. It keeps {}.", place + 1, placement_text(plan.placement),
-                  place_text(plans, place), fmt::join(kept, ", "));
+  std::string text = fmt::format("{}. {}: {}. {}", place + 1, placement_text(plan.placement),
+                                 place_text(plans, place), kept_limits(plan));
   if (!plan.as_good.empty()) text += " " + as_good_text(plan);
   if (plan.blocks && plan.quality.at_most() && !report.kept_blocks)
     text += fmt::format(
@@ -217,18 +222,23 @@ Table plan_table(const std::vector<PlannedPlacement>& plans) {
 
 std::string searched_text(const PlanReport& report) {
   const Plans& plans = report.plans;
-  std::string text = fmt::format(
-      "Searched: {}; {} too large for {} a device (90 % of its memory), {} beyond a "
-      "limit, {} not known",
-      counted(static_cast<Count>(plans.searched), "placement", "placements"), plans.too_large,
-      device_bytes(report.memory_limit), plans.broken, plans.unknown);
+  std::vector<std::string> out;
+  if (plans.too_large > 0)
+    out.push_back(fmt::format("{} need more than {} a device (90 % of its memory)", plans.too_large,
+                              device_bytes(report.memory_limit)));
+  if (plans.broken > 0) out.push_back(fmt::format("{} break a limit", plans.broken));
+  if (plans.unknown > 0) out.push_back(fmt::format("{} cannot be timed", plans.unknown));
   if (plans.slower > 0)
-    text += fmt::format("; {} not looked at (their layers alone take longer than these plans)",
-                        plans.slower);
+    out.push_back(
+        fmt::format("{} were not looked at, since their layers alone take longer than "
+                    "these plans",
+                    plans.slower));
   if (report.refused > 0)
-    text += fmt::format("; {} cannot be (for example {})", report.refused, report.first_refusal);
-  text += ".\n";
-  return text;
+    out.push_back(
+        fmt::format("{} cannot be (for example {})", report.refused, report.first_refusal));
+  return fmt::format("Searched: {}{}{}.\n",
+                     counted(static_cast<Count>(plans.searched), "placement", "placements"),
+                     out.empty() ? "" : ": ", fmt::join(out, "; "));
 }
 
 bool is_beyond(const PlannedTime& time) { return time.overhead.value > time.limit; }
@@ -249,9 +259,10 @@ std::string nearest_text(const PlanReport& report) {
   if (!report.plans.nearest) return "No plan: nothing is known of any placement.\n";
   const PlannedPlacement& nearest = *report.plans.nearest;
   if (nearest.fate == PlanFate::does_not_fit)
-    return fmt::format("No plan fits. The nearest is {}: it needs {} a device, and {} are there.\n",
-                       placement_text(nearest.placement), device_bytes(nearest.memory),
-                       device_bytes(report.memory_limit));
+    return fmt::format(
+        "No plan fits. The nearest is {}: it needs {} a device, and {} can be used (90 % of its memory).\n",
+        placement_text(nearest.placement), device_bytes(nearest.memory),
+        device_bytes(report.memory_limit));
   const PlannedPlacement& fastest = *report.plans.faster;
   const auto described = [](const PlannedPlacement& plan) {
     return fmt::format("{} ({})", placement_text(plan.placement), chosen_path(plan));

@@ -54,8 +54,11 @@ std::string losses(const SweepChoice& choice) {
   const QualityEvidence& quality = choice.quality;
   if (source_blocks(choice) == nullptr)
     return fmt::format("published loss {}", loss_text(quality.by_size));
+  const auto text = [](const LossReading& reading) {
+    return reading.loss ? loss_text(reading) : fmt::format("{} than published", name(reading.kind));
+  };
   return fmt::format("published loss {} by block size, {} by number of blocks",
-                     loss_text(quality.by_size), loss_text(quality.by_count));
+                     text(quality.by_size), text(quality.by_count));
 }
 
 /// "decode_overhead of 2.0 % (the paper's, since the scenario sets none)". The device says how much
@@ -126,14 +129,23 @@ std::string refusal(const SweepGroup& group, const Recommendation& said) {
   return text;
 }
 
+/// "the limit of 2.0 % (the paper's, since the scenario sets none)".
+std::string limit_with_origin(const Budget& budget) {
+  return fmt::format(
+      "the limit of {}{}", format_budget(budget.kind, budget.limit),
+      budget.origin == BudgetOrigin::assumed ? " (the paper's, since the scenario sets none)" : "");
+}
+
 /// How surely a recommended choice keeps a budget; empty where that is plain.
 std::string keeping_text(const PointBudget& row) {
   if (row.median && row.low && row.high) {
     const Estimate<double> known{*row.low, *row.median, *row.high, Evidence::assumed};
     const bool is_sure = row.verdict == Verdict::pass;
-    return fmt::format("It {}keeps {} with its median {}{}.", is_sure ? "surely " : "",
-                       budget_text(row.budget), format_ratio(known),
-                       is_sure ? "" : "; the high end breaks it");
+    const std::string limit = limit_with_origin(row.budget);
+    return is_sure ? fmt::format("{} is {}: the whole interval keeps {}.", name(row.budget.kind),
+                                 format_ratio(known), limit)
+                   : fmt::format("{} is {}: the median keeps {}, the high end does not.",
+                                 name(row.budget.kind), format_ratio(known), limit);
   }
   if (row.verdict != Verdict::unknown) return "";
   return fmt::format("Whether it keeps {} is not known{}.", budget_text(row.budget),
@@ -170,8 +182,9 @@ void say_recommendation(Sentences& out, const SweepGroup& group, const Recommend
   });
   if (said.sure != said.best)
     out.push_back(
-        fmt::format("Surely inside all {}: {}.", all_known ? "limits" : "limits that are known",
-                    said.sure ? described(sweep, *said.sure) : "none with a published loss"));
+        fmt::format("{} keeps all {} with the whole interval.",
+                    said.sure ? described(sweep, *said.sure) : "No choice with a published loss",
+                    all_known ? "limits" : "limits that are known"));
 }
 
 std::string schedule_names(const Scheme& scheme) {
@@ -228,7 +241,7 @@ void say_binding(Sentences& out, const SweepGroup& group, const Recommendation& 
     const SweepPoint point = sweep.point(group.circumstance, binding.allowed);
     const PointBudget row = sweep.budgets(point)[binding.budget];
     out.push_back(
-        fmt::format("Binding: {}: without it {} would be taken, which needs {} ({}).",
+        fmt::format("Binding: {}. Without it {} would be taken, at {} ({}).",
                     budget_text(row.budget), described(sweep, binding.allowed),
                     format_budget(row.budget.kind, row.median.value_or(row.low.value_or(0))),
                     losses(*point.choice)));
@@ -237,14 +250,16 @@ void say_binding(Sentences& out, const SweepGroup& group, const Recommendation& 
 
 void say_readings(Sentences& out, const SweepGroup& group, const Recommendation& said) {
   const Sweep& sweep = group.sweep();
-  if (said.by_size == said.best && said.by_count == said.best) return;
-  const auto label = [&](std::optional<std::size_t> choice) {
-    return choice ? described(sweep, *choice) : std::string("nothing");
+  Sentences others;
+  const auto add = [&](std::optional<std::size_t> choice, std::string_view by) {
+    if (choice == said.best) return;
+    others.push_back(fmt::format("{} if the loss depends on {} alone",
+                                 choice ? described(sweep, *choice) : "nothing", by));
   };
-  out.push_back(fmt::format(
-      "What would change the answer: if the loss follows the size of blocks alone, {}; if it "
-      "follows their number alone, {}.",
-      label(said.by_size), label(said.by_count)));
+  add(said.by_size, "the size of blocks");
+  add(said.by_count, "their number");
+  if (others.empty()) return;
+  out.push_back(fmt::format("Another answer: {}.", fmt::join(others, "; ")));
 }
 
 /// Engines and checkpoints count blocks in decoder layers.
@@ -259,6 +274,12 @@ void say_cut_decoder_layer(Sentences& out, const SweepGroup& group, std::size_t 
       blocks->block_size, blocks->block_size - 1, blocks->block_size + 1));
 }
 
+/// "have a loss of 1.746", "are finer than any that was published".
+std::string reading_text(const LossReading& reading) {
+  if (reading.loss) return fmt::format("have a loss of {}", loss_text(reading));
+  return fmt::format("are {} than any that was published", name(reading.kind));
+}
+
 /// Says where the two readings of Fig. 6 differ: by the size of blocks, and by their number.
 void say_disagreement(Sentences& out, const SweepGroup& group, std::size_t choice) {
   const Sweep& sweep = group.sweep();
@@ -269,9 +290,10 @@ void say_disagreement(Sentences& out, const SweepGroup& group, std::size_t choic
   const Count N = blocks->num_blocks;
   if (quality.agrees()) return;
   out.push_back(fmt::format(
-      "The published losses can be read in two ways: {} blocks have a loss of {}, blocks of {} layers "
-      "{} (Fig. 6, {} layers). The higher one counts.",
-      N, loss_text(quality.by_count), S, loss_text(quality.by_size), kFigure6Layers));
+      "The published losses can be read in two ways: by number, {} {}; by size, blocks of {} {} "
+      "(Fig. 6, {} layers). The higher one counts.",
+      counted(N, "block", "blocks"), reading_text(quality.by_count), counted(S, "layer", "layers"),
+      reading_text(quality.by_size), kFigure6Layers));
 }
 
 void say_own(Sentences& out, const SweepReport& report, const SweepGroup& group) {

@@ -1,6 +1,7 @@
 // A sweep for a terminal, and as a Markdown document.
 #include <fmt/format.h>
 
+#include "reports/formats/markdown_text.hpp"
 #include "reports/formats/numbers.hpp"
 #include "reports/sweep/sweep_evidence.hpp"
 #include "reports/sweep/sweep_report.hpp"
@@ -43,20 +44,19 @@ std::string sweep_markdown(const SweepReport& report, std::span<const PlotFile> 
                            const std::string& missing_plots, const std::string& program_version) {
   const SweepGroup first = groups_of(report).front();
   std::string text =
-      fmt::format("# {}: which block size?\n\n{}.\n\n", report.title, opening(report));
+      fmt::format("# {}: which block size?\n\n{}.\n\n", escaped(report.title), opening(report));
   if (has_several(report))
     text += fmt::format("## Recommendations\n\n{}\n## {}\n\n",
                         markdown(recommendation_table(report)), circumstance_label(report, first));
   for (const std::string& sentence : sweep_sentences(report, first))
     text += fmt::format("- {}\n", sentence);
   text += "\n";
-  for (const PlotFile& plot : plots)
-    text += fmt::format("![{}]({})\n\n", plot.caption, plot.file_name);
+  for (const PlotFile& plot : plots) text += picture(plot.caption, plot.file_name) + "\n\n";
   if (!missing_plots.empty()) text += fmt::format("*{}*\n\n", missing_plots);
   text += markdown(sweep_table(report)) + "\n" + sweep_legend(report, first) + "\n";
   const std::vector<std::string> refused = refusals(report);
   if (!refused.empty()) text += "\n";
-  for (const std::string& line : refused) text += fmt::format("- {}\n", line);
+  for (const std::string& line : refused) text += fmt::format("- {}\n", escaped(line));
   return text +
          fmt::format("\n{}\ndepthcost {}\n", evidence_markdown(report.compute), program_version);
 }

@@ -39,7 +39,7 @@ KernelConstants kernel_constants(const Values& values) {
   KernelConstants kernels{.loop_draw = {values.number("loop_draw")},
                           .coefficient_step = {values.number("coefficient_step")},
                           .sinkhorn_step = {values.number("sinkhorn_step")},
-                          .projection_draw = {values.number("projection_draw")},
+                          .projection_reuse = values.number("projection_reuse"),
                           .ring_draw = with_ends<BytesPerSecond>(values, "ring_draw"),
                           .folded_call = with_ends<Seconds>(values, "folded_call"),
                           .folded_call_ahead = with_ends<Seconds>(values, "folded_call_ahead"),

@@ -183,17 +183,28 @@ Mlp mlp_of(const Record& record) {
     record.check_members({"width"}, {});
     return DenseMlp{.width = record.count("width")};
   }
-  record.check_members({"experts", "active", "width"}, {"shared", "latent_width", "router_width"});
+  record.check_members({"experts", "active", "width"},
+                       {"shared", "latent_width", "router_width", "groups", "groups_per_token"});
+  record.check_company("groups", "groups_per_token");
+  record.check_company("groups_per_token", "groups");
   const ExpertMlp mlp{.num_experts = record.count("experts"),
                       .num_active = record.count("active"),
                       .num_shared = record.optional("shared").value_or(0),
                       .width = record.count("width"),
                       .latent_width = record.optional("latent_width"),
-                      .router_width = record.optional("router_width")};
+                      .router_width = record.optional("router_width"),
+                      .num_groups = record.optional("groups").value_or(1),
+                      .groups_of_token = record.optional("groups_per_token").value_or(1)};
   if (mlp.num_experts > kMaxExperts)
     record.fail("experts", fmt::format("more than {}", kMaxExperts));
   if (mlp.num_active > mlp.num_experts)
     record.fail("active", fmt::format("more than the {} experts", mlp.num_experts));
+  if (mlp.num_groups > 1) record.check_divides("groups", "experts");
+  if (mlp.groups_of_token > mlp.num_groups)
+    record.fail("groups_per_token", fmt::format("more than the {} groups", mlp.num_groups));
+  const Count reachable = mlp.num_experts / mlp.num_groups * mlp.groups_of_token;
+  if (mlp.num_active > reachable)
+    record.fail("active", fmt::format("more than the {} experts of a token's groups", reachable));
   return mlp;
 }
 

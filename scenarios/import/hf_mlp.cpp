@@ -212,6 +212,18 @@ std::optional<ImportedValue> shared_experts(const HfModel& model, Count width,
   return ImportedValue{"shared", fmt::format("{}", all / width), together->position()};
 }
 
+/// DeepSeek-V3: a token picks its experts from some of their groups.
+void add_groups(const HfModel& model, std::vector<ImportedValue>& members,
+                std::vector<std::string>& paths) {
+  const auto groups = model.config.find({"n_group", "num_expert_group", "n_expert_groups"});
+  const auto chosen = model.config.find({"topk_group", "n_limited_groups"});
+  if (!groups || !chosen || groups->count() == 1) return;
+  members.push_back({"groups", fmt::format("{}", groups->count()), groups->position()});
+  members.push_back({"groups_per_token", fmt::format("{}", chosen->count()), chosen->position()});
+  paths.push_back(groups->path());
+  paths.push_back(chosen->path());
+}
+
 ImportedRecord expert_record(const HfModel& model, const ConfigValue& experts,
                              const Pattern& pattern) {
   HfConfig& config = model.config;
@@ -237,6 +249,7 @@ ImportedRecord expert_record(const HfModel& model, const ConfigValue& experts,
     record.members.push_back(*shared);
   record.members.push_back(member("width", width));
   paths.push_back(width.path());
+  add_groups(model, record.members, paths);
   if (model.type.is_zaya) {
     const ConfigValue router = config.at({"router_hidden_size"}, "width of the router's layers");
     record.members.push_back(member("router_width", router));

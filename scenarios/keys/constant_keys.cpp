@@ -26,7 +26,7 @@ constexpr std::array kConstants{
     needed("loop_draw", bytes_per_second, "what one CTA draws that loads a row after the other"),
     needed("coefficient_step", seconds, "reading coefficients before the rows"),
     needed("sinkhorn_step", seconds, "reductions of a row and 20 Sinkhorn iterations"),
-    needed("projection_draw", bytes_per_second, "what one CTA draws of a projection's weights"),
+    needed("projection_reuse", "uses of a projection's weight for each time the cache serves it"),
     needed("cache_share", "share of the cache's capacity that kernels find their data in"),
     needed("stream_efficiency", "bandwidth of kernels over that of plain streams"),
     needed("projection_efficiency", "the same of kernels that project the streams"),

@@ -209,6 +209,14 @@ void read_scenario(const Map& scenario, const Position& position, Result& result
     const Map& value = as_map(member.value, "scenario.values");
     result.inputs.push_back({printable(member.key), word_at(value, "value")});
   }
+  const auto input = [&](std::string_view name) {
+    for (const NamedWord& it : result.inputs)
+      if (it.name == name) return it.word;
+    return std::string();
+  };
+  const std::string scheme = input("residual.scheme");
+  const std::string schedule = input("residual.schedule");
+  if (!scheme.empty() && !schedule.empty()) result.path = scheme + " " + schedule;
 }
 
 }  // namespace

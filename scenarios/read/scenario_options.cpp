@@ -8,6 +8,7 @@
 #include <set>
 #include <vector>
 
+#include "model/schemes/list.hpp"
 #include "scenarios/presets/reference.hpp"
 #include "scenarios/read/settings.hpp"
 #include "scenarios/read/unasked_batches.hpp"
@@ -80,7 +81,8 @@ std::string default_compare(const ScenarioOptions& options) {
 
 Node residual(const ScenarioOptions& options) {
   const std::string scheme = scheme_of(options);
-  if (!options.block_size.empty() && (scheme == "standard" || scheme == "mhc"))
+  const SchemeRule* rule = find_scheme(scheme);  // the reader names one that is none
+  if (!options.block_size.empty() && rule != nullptr && !has_block_size(Scheme{*rule}))
     throw InputError({"--block-size", 1, 1},
                      fmt::format("unused option (scheme {} has no blocks; try --residual "
                                  "block_attnres)",

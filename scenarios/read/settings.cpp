@@ -13,6 +13,7 @@ namespace depthcost {
 namespace {
 
 const char* const kSetOption = "--set";
+constexpr std::string_view kBaselineStep = "baseline_step";
 
 [[noreturn]] void refuse_setting(const std::string& setting, const std::string& why) {
   throw InputError({kSetOption, 1, 1},
@@ -82,7 +83,30 @@ void apply_setting(const std::string& setting, Node& document) {
 
 }  // namespace
 
+bool has_measured_step_of(const Node& document, std::string_view path) {
+  const auto* map = std::get_if<Map>(&document.content);
+  const Node* steps = map == nullptr ? nullptr : map->find(kBaselineStep);
+  const auto* measured = steps == nullptr ? nullptr : std::get_if<Map>(&steps->content);
+  if (measured == nullptr) return false;
+  const auto is_at = [&](std::string_view key) {
+    return path == key || (path.starts_with(key) && path[key.size()] == '.');
+  };
+  if (is_at("hardware") || is_at("model") || is_at("parallelism")) return true;
+  if (is_at("workload.decode.sequences") || is_at("workload.decode.context"))
+    return measured->find("decode") != nullptr;
+  if (is_at("workload.prefill.tokens")) return measured->find("prefill") != nullptr;
+  return is_at("workload.training") && measured->find("training") != nullptr;
+}
+
 void apply_settings(const std::vector<std::string>& settings, Node& document) {
+  const bool is_measured_anew =
+      std::any_of(settings.begin(), settings.end(),
+                  [](const std::string& setting) { return setting.starts_with(kBaselineStep); });
+  for (const std::string& setting : settings)
+    if (!is_measured_anew && has_measured_step_of(document, setting.substr(0, setting.find('='))))
+      refuse_setting(setting,
+                     "baseline_step was measured without it; set baseline_step, too, as "
+                     "baseline_step.decode=20 ms");
   for (const std::string& setting : settings) apply_setting(setting, document);
 }
 

@@ -14,6 +14,10 @@ namespace depthcost {
 /// beside it; a key below a model or hardware that is only named has the rest of that beside it.
 /// Whether the key exists and the value fits is the reader's to say.
 /// Throws InputError at "--set:1:1", and for the name of a workload where it stands.
+/// Whether a scenario has a measured step of what a key says: its hardware, model and parallelism,
+/// and the batches, contexts and prompts of its workload. Another value there is another step.
+bool has_measured_step_of(const Node& document, std::string_view path);
+
 void apply_settings(const std::vector<std::string>& settings, Node& document);
 
 }  // namespace depthcost

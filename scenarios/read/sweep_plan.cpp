@@ -17,6 +17,7 @@
 #include "scenarios/keys/limits.hpp"
 #include "scenarios/presets/reference.hpp"
 #include "scenarios/read/scenario.hpp"
+#include "scenarios/read/settings.hpp"
 #include "scenarios/read/unasked_batches.hpp"
 #include "scenarios/read/usual_workload.hpp"
 #include "scenarios/text/document.hpp"
@@ -210,6 +211,12 @@ class Planner {
       axes.insert(axes.begin(), parse_axes({"block_size=1..L"}).front());
     for (Axis& axis : axes) {
       check_reference(axis);
+      if (has_measured_step_of(source_.document, axis.path))
+        throw InputError(
+            axis_position(),
+            fmt::format("conflicting axis '{}' (the scenario has a baseline_step, which was "
+                        "measured at one value)",
+                        axis.path));
       if (named<SweptKey>(axis.path) == SweptKey::scheme) schemes_ = axis.items;
       (named<SweptKey>(axis.path) ? keys_ : scenes_).push_back(std::move(axis));
     }

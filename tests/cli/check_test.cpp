@@ -145,6 +145,17 @@ TEST_F(Check, FailsWhereNothingOfABudgetIsPredicted) {
       << outcome.output;
 }
 
+/// A batch that was asked for and does not fit leaves the gate open.
+TEST_F(Check, FailsWhereABatchThatWasAskedForDoesNotFit) {
+  const Outcome outcome =
+      run({"--model", "deepseek_v3", "--hardware", "h200_sxm", "--tensor", "8", "--residual", "mhc",
+           "--decode", "1,64,512", "--budget", "decode_overhead=50%"});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_NE(outcome.output.find("decode/512 does not fit into the device's memory"),
+            std::string::npos)
+      << outcome.output;
+}
+
 TEST_F(Check, ShowsVerdictsToCi) {
   folder_.written("open.yaml", kimi("300 MB, device_memory: fits"));
   const Outcome outcome = run(

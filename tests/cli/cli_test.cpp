@@ -431,13 +431,14 @@ INSTANTIATE_TEST_SUITE_P(
 TEST_F(Program, NamesTheNearestPresetAndMetric) {
   expect_error({"presets", "show", "h200_sx"},
                "presets:1:1: error: unknown preset 'h200_sx'; did you mean 'h200_sxm'?");
-  expect_error({"explain", "kept.yaml", "ledger.block_attnres.two_phase.kernl"},
-               "kept.yaml:1:1: error: unknown metric 'ledger.block_attnres.two_phase.kernl'; did "
-               "you mean 'ledger.block_attnres.two_phase.kernel'? (without a metric all are "
-               "listed; ledger metrics may end in .layer_N)");
+  expect_error(
+      {"explain", "kept.yaml", "ledger.block_attnres.two_phase.kernl"},
+      "kept.yaml:1:1: error: unknown metric 'ledger.block_attnres.two_phase.kernl'; did "
+      "you mean 'ledger.block_attnres.two_phase.kernel'? (explain without a metric lists all; "
+      "those of the ledger may end in .layer_N)");
   expect_error(
       {"explain", "kept.yaml", "x\ny"},
-      "kept.yaml:1:1: error: unknown metric 'x\\x0Ay' (without a metric all are listed; ledger metrics may end in .layer_N)");
+      "kept.yaml:1:1: error: unknown metric 'x\\x0Ay' (explain without a metric lists all; those of the ledger may end in .layer_N)");
 }
 
 TEST_F(Program, ExplainsABudgetByItsName) {

@@ -95,10 +95,10 @@ TEST_F(Diff, TakesAnImprovementForOneUnlessItIsStrict) {
   folder_.written("failed.json", failed.dump());
   const Outcome better = run({"failed.json", "old.json"});
   EXPECT_EQ(better.exit_code, 0) << better.output;
-  EXPECT_NE(better.output.find("\nHolds. "), std::string::npos) << better.output;
+  EXPECT_NE(better.output.find("\nNo regression. "), std::string::npos) << better.output;
   const Outcome strict = run({"failed.json", "old.json", "--strict"});
   EXPECT_EQ(strict.exit_code, 1);
-  EXPECT_NE(strict.output.find("\nDoes not hold. "), std::string::npos) << strict.output;
+  EXPECT_NE(strict.output.find("\nRegression. "), std::string::npos) << strict.output;
 }
 
 TEST_F(Diff, TakesALooserLimitForNoImprovement) {

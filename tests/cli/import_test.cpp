@@ -174,9 +174,9 @@ TEST_F(Import, IsExplainedAsTheAnswerOfItsModel) {
   EXPECT_TRUE(explained.output.starts_with(metric)) << explained.output;
   const Outcome metrics = run({"explain", "--model", "config.json"});
   EXPECT_NE(metrics.output.find(metric + "\n"), std::string::npos);
-  expect_error({"explain", "--model", "config.json", "x"},
-               "config.json:1:1: error: unknown metric 'x' (without a metric all are listed; "
-               "ledger metrics may end in .layer_N)");
+  expect_error(
+      {"explain", "--model", "config.json", "x"},
+      "config.json:1:1: error: unknown metric 'x' (explain without a metric lists all; those of the ledger may end in .layer_N)");
   const std::string see = " (see depthcost explain --help)";
   expect_error({"explain"}, "explain:1:1: error: missing SCENARIO or --model" + see);
   expect_error({"explain", "it.yaml", metric, "--model", "kimi_k3"},

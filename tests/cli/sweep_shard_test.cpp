@@ -236,7 +236,7 @@ TEST_F(Shards, NeedTheirLines) {
   const std::string name = shard(1, 1);
   const std::string foreign = ": error: invalid shard (no file of depthcost sweep --shard)";
   expect_error({"--merge", "kimi.yaml"},
-               "kimi.yaml:1:1: error: invalid shard (its schema must be depthcost-shard/1)");
+               "kimi.yaml:1:1: error: invalid shard (its schema must be depthcost-shard/2)");
   for (const int line : {5, 4, 3, 2, 1}) {
     change(name, line, "");
     expect_error({"--merge", name}, fmt::format("{}:{}:1{}", name, line, foreign));

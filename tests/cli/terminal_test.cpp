@@ -22,6 +22,9 @@ class Terminal : public testing::Test {
     folder_.written("broken.yaml",
                     "schema: depthcost/1\nname: Kimi\nmodel: kimi_k3\n"
                     "workload: {prefill: {tokens: 131072}}\nbudgets: {prefill_bank: 1 kB}\n");
+    folder_.written("whole.yaml",
+                    "schema: depthcost/1\nname: Kimi\nmodel: kimi_k3\n"
+                    "workload: {prefill: {tokens: 131072}}\nbudgets: {prefill_bank: 1 TB}\n");
   }
 
   /// What a terminal as stdout shows.
@@ -110,6 +113,9 @@ TEST_F(Terminal, IsToldTheNextStepAndAFileIsNot) {
             "next: depthcost report --model mine.yaml --hardware h200_sxm --tensor 8\n");
   EXPECT_EQ(told({"check", "broken.yaml"}),
             "next: depthcost sweep broken.yaml says which block sizes keep their budgets\n");
+  EXPECT_EQ(told({"check", "whole.yaml", "broken.yaml"}),
+            "next: depthcost sweep broken.yaml says which block sizes keep their budgets\n")
+      << "the first one that fails";
   EXPECT_EQ(told({"import", "config.json", "-o", "mine.yaml", "--quiet"}), "");
   EXPECT_EQ(run_program({.arguments = import, .folder = folder_.path()}).errors, "");
 }

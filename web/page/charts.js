@@ -191,7 +191,7 @@ function drawCurves(figure, answer) {
   const hasShare = curves.some((curve) => curve.points.some((point) => point.overhead));
   const measure = hasShare ? chosenMeasure.curves : 'time';
   const frame = framed(figure, 'Added time against the batch',
-    'What each scheme adds to a decode step. Bands hold 90 %; the dashed part does not fit in memory.');
+    'What each scheme adds to a decode step. Bands are 90 % intervals; the dashed part does not fit in memory.');
   segments(frame, 'unit', hasShare ? [['time', 'Time'], ['share', 'Of the step']] : [], measure, (value) => {
     chosenMeasure.curves = value;
     drawCurves(figure, answer);

@@ -127,7 +127,7 @@ std::string format_budget(BudgetKind kind, double value, Sign sign) {
 }
 
 Table budget_table(std::span<const BudgetRow> budgets) {
-  Table table{{"budget", right("limit"), right("predicted"), right("surely over by"), "verdict"}};
+  Table table{{"budget", right("limit"), right("predicted"), right("over by at least"), "verdict"}};
   for (const BudgetRow& row : budgets) {
     const BudgetKind kind = row.budget.kind;
     const BudgetNumbers numbers = numbers_of(row);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "model/base/counted.hpp"
 #include "model/decision/decoder_layer.hpp"
 #include "model/decision/kept_batches.hpp"
 #include "model/evaluation/scheme_verdict.hpp"
@@ -92,8 +93,8 @@ std::string unasked_sentence(const Evaluation& e) {
       std::any_of(e.paths.begin(), e.paths.end(),
                   [](const ResidualPath& path) { return attnres_blocks(path.scheme) != nullptr; });
   if (has_attnres || !is_standard(e.study.path.scheme) || e.step.empty()) return "";
-  return "Attention Residuals are not among these: `block_attnres` needs a block size, as "
-         "--residual block_attnres --block-size 8.";
+  return "Attention Residuals are not shown, since they need a block size: --residual block_attnres "
+         "--block-size 8.";
 }
 
 /// The largest transition. Training sends what its cache leaves and in its wire type; decode and
@@ -246,10 +247,10 @@ std::string prefill_text(const Study& study) {
   if (prefill.chunk && *prefill.chunk < prefill.tokens)
     text += fmt::format(" in chunks of {}", format_count(*prefill.chunk));
   if (prefill.sequence_shards > 1)
-    text +=
-        fmt::format(", shared out over {} devices on the residual path", prefill.sequence_shards);
+    text += fmt::format(". The residual path is sequence-parallel over {} devices",
+                        prefill.sequence_shards);
   else if (study.tensor_parallel_size > 1)
-    text += ", all of them on the residual path of every device";
+    text += ". Every device has all of them on its residual path";
   return text + ".";
 }
 
@@ -283,15 +284,16 @@ std::string row_loads_sentence(const Study& study) {
                           study.path.scheme.rule == &schemes::kBlockAttnRes;
   if (!study.decode || !is_attnres || !study.machine || !study.machine->few_tokens) return "";
   if (study.machine->few_tokens->style.attnres_loads != RowLoads::loop) return "";
-  return " At decode, AttnRes kernels of this part load the sources of a token a few at a time. "
-         "Kernels that read ahead are published for datacentre Blackwell alone, and are faster.";
+  return " AttnRes at decode is slower on this device than on datacentre Blackwell: its published "
+         "kernels load the sources of a token a few at a time.";
 }
 
 void append_verdict(std::string& text, const Evaluation& e) {
   for (const std::string& line : verdict_lines(e)) text += line + "\n";
   if (!e.step.empty()) text += fmt::format("\n{}\n{}\n", plain_text(cost_table(e)), cost_legend(e));
-  if (const std::string waits = training_section::communication_sentence(e); !waits.empty())
-    text += waits + "\n";
+  for (const std::string& line :
+       {training_section::communication_sentence(e), training_section::balance_sentence(e)})
+    if (!line.empty()) text += line + "\n";
 }
 
 }  // namespace
@@ -336,15 +338,26 @@ std::string layers_text(const Study& study, Count layers) {
   return fmt::format("{} ({})", text, counted(*decoder_layers, "decoder layer", "decoder layers"));
 }
 
+namespace {
+
+/// "8 blocks of 24 layers (12 decoder layers), the last of 18": a number of blocks that does not
+/// divide the layers gives one more.
+std::string blocks_text(const Study& study, const Partition& blocks) {
+  const std::string text = fmt::format("{} of {}", counted(blocks.num_blocks, "block", "blocks"),
+                                       layers_text(study, blocks.block_size));
+  return blocks.is_uniform() ? text : fmt::format("{}, the last of {}", text, blocks.last_size);
+}
+
+}  // namespace
+
 void write_table(std::string& text, const Answer& answer) {
   const Study& study = answer.evaluation.study;
   const Partition* blocks = attnres_blocks(study.path.scheme);
-  text +=
-      fmt::format("{}\n{}: {}, hidden size {}\n{}{}, {}\n{}", study.name, study.model.name,
-                  layers_text(study, study.model.num_layers), format_count(study.model.hidden_size),
-                  name(study.path.scheme),
-                  blocks == nullptr ? "" : ", blocks of " + layers_text(study, blocks->block_size),
-                  name(study.schedule), placement_text(study));
+  text += fmt::format("{}\n{}: {}, hidden size {}\n{}{}, {}\n{}", study.name, study.model.name,
+                      layers_text(study, study.model.num_layers),
+                      format_count(study.model.hidden_size), name(study.path.scheme),
+                      blocks == nullptr ? "" : ", " + blocks_text(study, *blocks),
+                      name(study.schedule), placement_text(study));
   for (const std::string& line : {workload_text(study), memory_sentence(answer.evaluation)})
     if (!line.empty()) text += line + "\n";
   std::string verdict;
@@ -358,8 +371,8 @@ using namespace decision_section;
 
 std::string cost_legend(const Evaluation& e) {
   std::string legend =
-      "Times are modelled, not measured; brackets hold 90 %. They are of one decode step, a whole "
-      "prefill or one training step. " +
+      "Times are predicted, not measured; brackets are 90 % intervals. A time is that of one decode "
+      "step, a whole prefill or one training step. " +
       baseline_sentence(e);
   if (e.study.training && !e.study.model.architecture)
     legend +=

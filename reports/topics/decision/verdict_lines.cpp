@@ -34,8 +34,10 @@ std::string time_text(const LargestPart& part) {
   const std::string adds = "It adds " + overhead_text(part);
   if (part.verdict != Verdict::unknown)
     return fmt::format("{}; {}.", adds, limit_text(part.budget));
-  return fmt::format("{}, and the limit of {} ({}) lies inside that interval.", adds,
-                     format_budget(part.budget.kind, part.budget.limit), whose(part.budget));
+  const bool is_likely = fate_of(part) == Fate::likely_ok;
+  return fmt::format(
+      "{}; {}. The median {}.", adds, limit_text(part.budget),
+      is_likely ? "keeps it, the high end does not" : "breaks it, the low end does not");
 }
 
 /// What a scheme keeps on a device of a study.
@@ -137,12 +139,12 @@ std::string fitting_text(const Evaluation& e, const LargestPart& part) {
                      other_schedules_text(e, part));
 }
 
-/// ". It may not fit: it fills 99 % of the device, and less than a tenth is left at decode/64.", or
-/// what follows the fate that says so.
+/// ". It may not fit: it takes 99 % of the device's memory, so that less than a tenth is left at
+/// decode/64.", or what follows the fate that says so.
 std::string tight_text(const SchemeVerdict& verdict) {
   if (!verdict.tight) return ".";
   const double filled = *verdict.tight->low / verdict.tight->budget.limit;
-  return fmt::format("{}: it fills {} of the device, and {}.",
+  return fmt::format("{}: it takes {} of the device's memory, so that {}.",
                      verdict.fate == Fate::may_not_fit ? "" : ". It may not fit",
                      format_ratio(filled), verdict.tight->reason);
 }
@@ -204,9 +206,10 @@ std::string none_fits_line(const Evaluation& e, std::span<const SchemeVerdict> v
                memory_remedy(standard, standard.machine->memory_capacity->value);
            !change.empty())
     remedies = {{change}};
-  return fmt::format("Does not fit{}: {}.{}",
-                     is_alone ? "" : " with any scheme, nor with the standard residual",
-                     memory_text(kept), remedy_text(remedies));
+  return fmt::format(
+      "{}: {}.{}",
+      is_alone ? "Does not fit" : "Out of memory with every scheme, the standard residual included",
+      memory_text(kept), remedy_text(remedies));
 }
 
 }  // namespace

@@ -184,10 +184,10 @@ Table family_table(std::span<const FamilyRow> rows, FamilyColumns columns) {
 std::string family_legend(const Study& study, std::span<const FamilyRow> rows,
                           FamilyColumns columns) {
   std::string text =
-      "d-vectors: reads and writes per token and layer, the mean over the layers, as the schedule "
-      "beside it moves them up to the next layer's normalised input. Backward: the same of its "
-      "backward pass in training, counted and not measured. State: the most that is kept "
-      "between two layers, and handed over a pipeline boundary. Fewest bytes a token come first.";
+      "Sorted by bytes a token. d-vectors: reads and writes per token and layer, the mean over the "
+      "layers, for the schedule shown, with the next norm. Backward: the same for the backward pass in "
+      "training, counted and not measured. State: the most that is kept between two layers, and sent "
+      "over a pipeline boundary.";
   if (columns == FamilyColumns::all)
     text +=
         " Unfused: as papers count, without the next norm. Parameters and operations are of a "

@@ -66,9 +66,10 @@ std::string memory_sentence(const Evaluation& e) {
   const Bytes capacity = *study.machine->memory_capacity;
   // A scheme's own verdict says so.
   const bool is_tight = is_reference(study, study.path) && !surely_fits(fullest.bytes, capacity);
-  return fmt::format("Memory: {} takes the most, {} of the {} of a device ({}): {}.{}",
-                     name(fullest.workload), format_bytes(fullest.bytes), format_bytes(capacity),
-                     format_ratio(fullest.bytes / capacity), fmt::join(parts, ", "),
+  return fmt::format("Memory: {} of the {} of a device ({}), at {}: {}.{}",
+                     format_bytes(fullest.bytes), format_bytes(capacity),
+                     format_ratio(fullest.bytes / capacity), name(fullest.workload),
+                     fmt::join(parts, ", "),
                      is_tight ? " Less than a tenth is left, so that it may not fit." : "");
 }
 

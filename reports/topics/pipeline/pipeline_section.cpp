@@ -209,11 +209,11 @@ void write_markdown(Document& out) {
                             format_d(pipeline.naive_d), format_d(pipeline.cached_d)));
   out.table(event_table(pipeline));
   out.paragraph(
-      "Formulas and events are different counts: Eq. 7 and 8 spread the blocks evenly over the "
-      "chunks and leave out b_0 and partial sums. The paper's two sixes are different ones for "
-      "that reason. Fig. 3 (4 blocks over 8 chunks) saves 19 - 13 = 6 because b_0 is sent and "
-      "cached like a block; without it the same events save 12 - 10 = 2, and the formulas 14 - 11 "
-      "= 3. The formulas save 28 - 22 = 6 in another case, one block a chunk and no b_0.");
+      "The formulas count other things than the events: they spread the blocks evenly over the chunks, "
+      "and leave out b_0 and partial sums. The paper saves 6 in two different cases. Fig. 3 (4 blocks "
+      "over 8 chunks) saves 19 - 13 = 6, since b_0 is sent and cached like a block; without b_0 the "
+      "events save 12 - 10 = 2, and the formulas 14 - 11 = 3. With one block a chunk and no b_0 the "
+      "formulas save 28 - 22 = 6.");
 }
 
 void write_table(std::string& text, const Answer& answer) {

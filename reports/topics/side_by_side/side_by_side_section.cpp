@@ -41,10 +41,10 @@ std::string loss_text(const Scheme& scheme) {
 }
 
 constexpr std::string_view kCounts =
-    "Weights are the scheme's own elements, and what a tensor rank stores of them. Operations and "
-    "`d a layer` are of a token: vectors that a forward pass reads and writes, divided by the "
-    "layers. State lies between layers; behind a comma stands what the fullest pipeline boundary "
-    "hands over with caching.";
+    "Weights: the scheme's parameters, and their bytes on one tensor rank. Operations and `d a layer`: "
+    "per token; the d-vectors that a whole forward pass reads and writes, divided by the layers. "
+    "State: d-vectors kept between two layers; after the comma, the largest message between pipeline "
+    "stages with caching.";
 
 constexpr std::string_view kQuality =
     "Nothing is published about the quality of the others, and nothing here predicts it. The loss "

@@ -60,9 +60,9 @@ void write_markdown(Document& out) {
   if (out.evaluation().attachments.empty()) return;
   out.paragraph(
       "**Folded or standalone.** Engines fold the residual path into the all-reduce before each "
-      "layer. A folded time is what the all-reduce takes longer. AttnRes is held against a "
-      "standard residual attached alike; the last column holds an AttnRes kernel of its own "
-      "against a folded standard residual.");
+      "layer. A folded time is the extra time of the all-reduce. The first columns compare AttnRes with "
+      "the standard residual where both are folded, or both are standalone. The last one compares a "
+      "standalone AttnRes kernel with a folded standard residual.");
   out.table(attachment_table(out.evaluation()));
 }
 

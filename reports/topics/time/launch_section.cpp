@@ -68,6 +68,12 @@ std::string terms_text(const TimeTerms& terms) {
       terms.on_top.value > 0 ? fmt::format(" + {}", microseconds(terms.on_top)) : "");
 }
 
+/// A Phase 1 that runs beside other work ends before its last byte is needed.
+std::string hoisted_text(const TimeRow& row) {
+  return row.critical < row.terms.total() ? " (phase1 is hoisted: the rest runs beside the layers)"
+                                          : "";
+}
+
 std::string metric_of(const TimeRow& row) {
   return explained::metric({"time", name(row.workload), name(row.path->scheme), name(row.schedule),
                             name(row.operation.id), std::to_string(row.kind)});
@@ -84,9 +90,10 @@ Explanation explain_launch(std::string metric, const TimeRow& row, const VectorS
                               row.tokens, types.hidden_size, name(types.dtype), row.bytes.value,
                               row.parameters.value, 100 * row.memory_share),
                   fmt::format("launched as {}: {} = {}", name(row.launch), terms_text(row.terms),
-                              microseconds(row.predicted)),
-                  fmt::format("no faster than {}; the layer waits for {}; {:g} calls a workload",
-                              microseconds(row.bound), microseconds(row.critical), row.calls)},
+                              microseconds(row.terms.total())),
+                  fmt::format("the layer waits for {}{}; no faster than {}; {:g} calls a workload",
+                              microseconds(row.predicted), hoisted_text(row),
+                              microseconds(row.bound), row.calls)},
       .function =
           "model/machine/time.cpp: LaunchTime::terms, LaunchTime::bound, critical_time; "
           "model/machine/few_tokens.cpp: token_work"};

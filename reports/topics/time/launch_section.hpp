@@ -8,8 +8,8 @@ namespace depthcost {
 /// The time of one launch, in words: model/machine/time.hpp.
 inline constexpr const char* kLaunchTime =
     "residual x stack x (launches x a(launch, level, skeleton) + max(sum over operands and "
-    "parameters of bytes / bandwidth, operations / rate, way of a token through its CTAs) + what a "
-    "core does on top), or an exchange's measured time";
+    "parameters of bytes / bandwidth, operations / rate, latency of one token) + passes "
+    "that do not overlap), or an exchange's measured time";
 
 namespace launch_section {
 

@@ -177,7 +177,7 @@ Derivation derivation_of(RestTerm term) {
           "model/step/layer_work.cpp: head_work"};
     case RestTerm::collectives:
       return {
-          "sum over attentions and MLPs of the measured time of their collective",
+          "sum over attentions and MLPs of the time of their collective, measured or derived from what was",
           "model/step/collectives.cpp: collectives_of; model/machine/transfer.cpp: transfer_time"};
     case RestTerm::launches:
       return {

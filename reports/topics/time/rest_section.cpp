@@ -96,8 +96,8 @@ void write_markdown(Document& out) {
   if (e.step.empty()) return;
   out.heading("The rest of the step");
   out.paragraph(
-      "Percentages are of this step. Its times are in no added time. Its bytes count, since what a "
-      "layer streams decides what the cache still holds. On the slowest device, for "
+      "Overheads are relative to this step. Added times exclude it. Its bytes matter, since they evict "
+      "the cache. On the slowest device, for "
       "the whole step: bytes over bandwidth or operations over rate, whichever is longer, layer by "
       "layer; `launches` is what kernels cost before and after their bytes, and what an engine "
       "may take for each sequence. Each term can be "
@@ -117,8 +117,8 @@ void write_markdown(Document& out) {
   if (!modelled.empty())
     out.paragraph(
         "Bytes of `collectives` are sent. The interval holds what the rate of matrix products, the "
-        "number of kernels, routing from balanced to skewed, and bandwidths can be; ends are added "
-        "up as if all erred the same way.");
+        "number of kernels, routing from balanced to skewed, and bandwidths can be; its ends "
+        "are sums of the terms' ends, as if all erred together.");
 }
 
 void write_table(std::string& text, const Answer& answer) {

@@ -15,9 +15,10 @@ constexpr double kNarrowest = 1.0 / 5000;  // of the step: a seventh of a pixel
 PipelineWork drawn_work(const Study& study, const PipelineWork& work) {
   const PipelineOrder& order = work.order;
   if (order.num_micro_batches <= kMostMicroBatches) return work;
-  const Count step = limits_of(study.training->schedule, order.num_stages, order.num_virtual_stages)
-                         .micro_batch_step;
-  const Count M = std::max(step, kMostMicroBatches / step * step);
+  const ScheduleLimits limits =
+      limits_of(study.training->schedule, order.num_stages, order.num_virtual_stages);
+  const Count step = limits.micro_batch_step;
+  const Count M = std::max({step, limits.fewest_micro_batches, kMostMicroBatches / step * step});
   PipelineWork drawn = work;
   if (M < order.num_micro_batches) drawn.order = training_order(study, M);
   return drawn;

@@ -30,14 +30,14 @@ std::string path_text(const Study& study, const TrainingRun& run) {
 }
 
 std::string simulated_text(const TrainingRun& run) {
-  const std::string pipeline = fmt::format(
-      "simulated: {}, of which a stage does not compute {:.4g} %; free links would "
-      "save {}",
-      milliseconds(run.makespan), 100 * run.bubble, milliseconds(run.communication));
+  const std::string pipeline =
+      fmt::format("simulated: {}, bubble {:.4g} %, exposed messages between stages {}",
+                  milliseconds(run.makespan), 100 * run.bubble, milliseconds(run.communication));
   if (run.reduction == Seconds{}) return pipeline;
   return pipeline +
          fmt::format(
-             "; then {} for what replicas exchange (model/training/replicas.cpp: reduction_time)",
+             "; then {} of exposed exchange between replicas (model/training/replicas.cpp: "
+             "reduction_time)",
              milliseconds(run.reduction));
 }
 
@@ -94,11 +94,12 @@ Explanation chunk_explanation(const Evaluation& e, std::size_t chunk) {
   const PipelineLayout layout = layout_of(e.study);
   const ChunkTimes& times = e.training.work->chunks[chunk];
   return {.metric = fmt::format("training.chunks.{}", chunk),
-          .formula =
+          .formula = fmt::format(
               "forward: layers + residual path; recompute: what is not kept, again; backward for "
-              "inputs: layers' products + 2 x their scores and mixes + collectives + residual "
-              "path; backward for weights: layers' products; offload is a lower bound of forward "
-              "and of backward",
+              "inputs: layers' products + {} x their scores and mixes + collectives + residual "
+              "path; backward for weights: layers' products; a pass lasts as long as what is "
+              "offloaded or exchanged between replicas beside it",
+              kCoreBackward),
           .source = "[ours] REFERENCES.md, training",
           .numbers = {fmt::format("{} layers on stage {}", layout.chunk_layers[chunk],
                                   stage_of_chunk(static_cast<Count>(chunk), layout.num_stages)),
@@ -106,7 +107,9 @@ Explanation chunk_explanation(const Evaluation& e, std::size_t chunk) {
                                   milliseconds(times.forward), milliseconds(times.recompute),
                                   milliseconds(times.backward_input),
                                   milliseconds(times.backward_weight))},
-          .function = "model/training/training_work.cpp: residual_work, layer_work"};
+          .function =
+              "model/training/training_work.cpp: residual_work, layer_work; "
+              "model/training/training_step.cpp: chunk_times"};
 }
 
 Explanation transition_explanation(const Evaluation& e, std::size_t transition) {

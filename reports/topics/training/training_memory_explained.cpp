@@ -4,6 +4,7 @@
 #include "model/step/weights_and_cache.hpp"
 #include "model/training/model_state.hpp"
 #include "model/training/replicas.hpp"
+#include "model/training/rest_of_training.hpp"
 #include "reports/formats/numbers.hpp"
 #include "reports/topics/training/training_section.hpp"
 
@@ -28,7 +29,7 @@ std::string fullest_text(const TrainingRun& run) {
 Explanation explain_beside(const Evaluation& e, const MemoryRow& row) {
   const Study& study = e.study;
   const Training& training = *study.training;
-  const DeviceParameters parameters = device_parameters(study);
+  const DeviceParameters parameters = device_parameters(as_trained(study));
   const bool is_of_layers = row.item == MemoryItem::layer_activations;
   Explanation x{
       .metric = metric({"memory.training", name(row.path->scheme), name(row.item)}),
@@ -46,9 +47,10 @@ Explanation explain_beside(const Evaluation& e, const MemoryRow& row) {
     x.numbers = {pipeline_text(study), fmt::format("layers: {}", name(training.layers))};
   else
     x.numbers = {
-        fmt::format("{:.12g} weights of layers and tables, {:.12g} of experts, {:.12g} of the "
-                    "scheme, on one device",
-                    parameters.dense(), parameters.experts, path_parameters(study, *row.path)),
+        fmt::format("{} x ({:.12g} weights of layers, vocabulary and tables + {:.12g} of experts "
+                    "+ {:.12g} of the scheme) on one device",
+                    num_copies(training.schedule), parameters.dense(), parameters.experts,
+                    path_parameters(study, *row.path)),
         fmt::format("replicas: {}, of experts {}; sharding {}, optimizer {}, gradients in {}",
                     dense_replicas(study).replicas, expert_replicas(study).replicas,
                     name(training.sharding), name(training.optimizer),

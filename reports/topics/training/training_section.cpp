@@ -241,6 +241,27 @@ void write_device(Document& out) {
 
 }  // namespace
 
+/// No more digits than a time has.
+std::string rounded_count(double count) {
+  const double unit = std::pow(10.0, std::floor(std::log10(std::max(1.0, count))) - 2);
+  return format_count(std::llround(std::max(1.0, unit) * std::round(count / std::max(1.0, unit))));
+}
+
+/// MFU over the whole interval of the step.
+Estimate<double> utilization_of(const Evaluation& e, const TrainingRun& run, const Throughput& at) {
+  const auto row = std::find_if(
+      e.training.steps.begin(), e.training.steps.end(),
+      [&](const StepRow& step) { return step.path == run.path && step.schedule == run.schedule; });
+  const double value = at.utilization;
+  if (row == e.training.steps.end() || !row->baseline_step || !row->overhead)
+    return {value, value, value};
+  const Estimate<Seconds>& baseline = *row->baseline_step;
+  const Seconds step = (1 + row->overhead->value) * baseline.value;
+  const Seconds shortest = (1 + row->overhead->low) * baseline.low;
+  const Seconds longest = (1 + row->overhead->high) * baseline.high;
+  return {value * (step / longest), value, value * (step / shortest), row->delta.evidence};
+}
+
 std::optional<Throughput> throughput_of(const Evaluation& e, const TrainingRun& run) {
   if (!is_step_known(e) || !e.study.model.architecture || !e.study.machine->tensor_rate)
     return std::nullopt;
@@ -253,11 +274,42 @@ std::string communication_sentence(const Evaluation& e) {
   if (own == nullptr || standard == nullptr || !is_step_known(e)) return {};
   if (e.training.work->links.empty() || own->communication <= standard->communication) return {};
   return fmt::format(
-      "The {} that `{}` as `{}` adds contain {} of waiting for messages between stages that the "
-      "standard residual does not have. The bubble is {} of the pipeline, and was {}.",
-      format_seconds(own->makespan - standard->makespan, Sign::always), name(own->path->scheme),
-      name(own->schedule), format_seconds(own->communication - standard->communication),
-      format_ratio(own->bubble), format_ratio(standard->bubble));
+      "`{}`, {}, adds {} to the pipeline, {} of them exposed messages between stages. The bubble "
+      "is {} of the pipeline; with the standard residual it is {}.",
+      name(own->path->scheme), name(own->schedule),
+      format_seconds(own->makespan - standard->makespan),
+      format_seconds(own->communication - standard->communication), format_ratio(own->bubble),
+      format_ratio(standard->bubble));
+}
+
+std::string balance_sentence(const Evaluation& e) {
+  if (!e.study.pipeline || !e.training.work || !is_step_known(e)) return {};
+  const PipelineOrder& order = e.training.work->order;
+  if (order.num_stages < 2) return {};
+  std::vector<Seconds> stages(static_cast<std::size_t>(order.num_stages));
+  Seconds all;
+  for (std::size_t chunk = 0; chunk < e.training.work->chunks.size(); ++chunk) {
+    const ChunkTimes& times = e.training.work->chunks[chunk];
+    const Seconds work =
+        times.forward + times.recompute + times.backward_input + times.backward_weight;
+    const std::size_t stage = stage_of_chunk(chunk, stages.size());
+    const std::size_t second = num_copies(e.study.training->schedule) > 1  // in the other direction
+                                   ? stages.size() - 1 - stage
+                                   : stage;
+    stages[stage] += 0.5 * work;
+    stages[second] += 0.5 * work;
+    all += work;
+  }
+  const auto longest = std::max_element(stages.begin(), stages.end());
+  const Seconds others = (1 / static_cast<double>(stages.size() - 1)) * (all - *longest);
+  constexpr double kUneven = 1.1;
+  if (*longest < kUneven * others) return {};
+  const bool has_head = longest + 1 == stages.end();
+  return fmt::format(
+      "Stage {} works {} longer than the mean of the others{}, and they wait for it: "
+      "`parallelism.chunk_layers` can share out the layers more evenly.",
+      longest - stages.begin(), format_ratio(*longest / others - 1),
+      has_head ? ", since it has the head" : "");
 }
 
 void write_json(JsonWriter& json, const Answer& answer) {
@@ -296,13 +348,14 @@ void write_markdown(Document& out) {
   out.table(training_path_table(e));
   if (is_step_known(e)) {
     out.paragraph(
-        "`step`: the simulated pipeline with the layers beside it, then the reduction; `bubble`: share "
-        "of the pipeline in which a stage does not compute, be it idle or waiting for a message; "
-        "`communication`: what free links would save; `reduction`: gradients and weights that replicas "
-        "exchange, as far as no pass hides it.");
+        "`step`: the simulated pipeline with the layers, then the reduction; `bubble`: share of the "
+        "pipeline in which a stage does not compute; `communication`: exposed messages between stages, "
+        "which free links would save; `reduction`: exposed exchange of gradients and weights between "
+        "replicas.");
     out.table(training_step_table(e));
   }
   out.optional_paragraph(communication_sentence(e));
+  out.optional_paragraph(balance_sentence(e));
   out.optional_paragraph(links_text(e));
   out.optional_paragraph(context_text(e.study));
   out.plot("schedule.svg");
@@ -390,9 +443,9 @@ Table training_throughput_table(const Evaluation& evaluation) {
     const auto all = throughput_of(evaluation, run);
     if (!all) continue;
     table.add(name(run.path->scheme), schedule_label(run.path->scheme, run.schedule),
-              format_count(static_cast<Count>(all->tokens_per_second)),
-              format_count(static_cast<Count>(all->tokens_per_second_and_device)),
-              format_flop_rate(all->model_rate), format_ratio(all->utilization));
+              rounded_count(all->tokens_per_second),
+              rounded_count(all->tokens_per_second_and_device), format_flop_rate(all->model_rate),
+              format_ratio(utilization_of(evaluation, run, *all)));
   }
   return table;
 }

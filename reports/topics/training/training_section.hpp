@@ -46,6 +46,10 @@ void write_table(std::string& text, const Answer& answer);
 /// expose; empty without a pipeline.
 std::string communication_sentence(const Evaluation& evaluation);
 
+/// Which stage the others wait for, where one works a tenth longer than they do in the mean; else
+/// empty.
+std::string balance_sentence(const Evaluation& evaluation);
+
 /// A training step among the rows of all steps, and its memory among that of all workloads.
 Explanation explain_step(const Evaluation& evaluation, const StepRow& row);
 Explanation explain_memory(const Evaluation& evaluation, const MemoryRow& row);

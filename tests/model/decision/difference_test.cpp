@@ -47,6 +47,27 @@ TEST(Difference, SaysHowFarANumberMoved) {
   EXPECT_FALSE(moved.holds());
 }
 
+/// A scenario whose scheme or schedule is another one now: its own step is compared under any name.
+TEST(Difference, HoldsTheScenariosOwnPathAgainstTheOldOne) {
+  const auto result = [](const std::string& path, double milliseconds) {
+    Result it = with({exact("other", 1)});
+    it.path = path;
+    it.rows.push_back({.section = "step",
+                       .name = "decode/1 " + path,
+                       .quantities = {estimated("delta_seconds", 0.9 * milliseconds, milliseconds,
+                                                1.1 * milliseconds)}});
+    return it;
+  };
+  const Difference worse = difference(result("mhc one_pass", 1), result("mhc unfused", 4), 0.01);
+  EXPECT_FALSE(worse.holds());
+  ASSERT_EQ(worse.moves.size(), 1U);
+  EXPECT_EQ(worse.moves[0].section, "the scenario's scheme");
+  EXPECT_EQ(worse.moves[0].row, "decode/1");
+  EXPECT_TRUE(worse.removed.empty());
+  EXPECT_TRUE(difference(result("mhc unfused", 4), result("mhc one_pass", 1), 0.01).holds());
+  EXPECT_TRUE(difference(result("mhc one_pass", 1), result("mhc one_pass", 1), 0.01).moves.empty());
+}
+
 TEST(Difference, HoldsWhereThingsBecomeBetterUnlessThatIsRefused) {
   const Difference cheaper = between(estimated("t", 1, 2, 4), estimated("t", 1, 1.5, 3));
   EXPECT_TRUE(cheaper.moves[0].is_better);

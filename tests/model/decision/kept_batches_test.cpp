@@ -90,5 +90,16 @@ TEST(KeptBatches, AreUnknownWhereTheUserHasMeasuredTheSteps) {
   EXPECT_TRUE(kept_batches(study, study.path, study.schedule, 0.02).empty());
 }
 
+/// A time for each batch says nothing of others; one for all does.
+TEST(KeptBatches, AreUnknownWhereATermIsWrittenBatchByBatch) {
+  Study study = served();
+  study.decode->sequences = {1, 256};
+  study.written_terms = {
+      {WorkloadKind::decode, RestTerm::attention, {Seconds{1e-3}, Seconds{500e-3}}}};
+  EXPECT_TRUE(kept_batches(study, study.path, study.schedule, 0.02).empty());
+  study.written_terms = {{WorkloadKind::decode, RestTerm::attention, {Seconds{1e-3}}}};
+  EXPECT_FALSE(kept_batches(study, study.path, study.schedule, 0.02).empty());
+}
+
 }  // namespace
 }  // namespace depthcost::kept_batches_test

@@ -103,12 +103,12 @@ TEST(SchemeVerdicts, SayWhatIsMissing) {
   study.machine.reset();
   const Evaluation without = evaluate(study);
   EXPECT_EQ(first_of(without).fate, Fate::unknown);
-  EXPECT_EQ(first_of(without).missing, "the scenario has no hardware");
+  EXPECT_EQ(first_of(without).missing, "no hardware is given (such as --hardware h100_sxm)");
   study = test::kimi_k3_study();
   study.decode.reset();
   study.prefill.reset();
   const Evaluation idle = evaluate(study);
-  EXPECT_EQ(first_of(idle).missing, "the scenario has no workload");
+  EXPECT_EQ(first_of(idle).missing, "no workload is given");
 }
 
 /// Only two_phase keeps the limit.

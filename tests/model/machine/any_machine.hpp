@@ -69,10 +69,11 @@ inline Machine any_machine() {
         machine.floors.push_back({launch, level, skeleton, any_estimate<Seconds>(0, 5e-6)});
   machine.half_saturation = {*rc::gen::element(0.0, 0.14e-6, 1e-6)};
   if (*rc::gen::arbitrary<bool>())
-    machine.few_tokens = few_tokens(*rc::gen::inRange<Count>(1, 200),
-                                    {*rc::gen::element(RowLoads::loop, RowLoads::ring),
-                                     *rc::gen::element(Prefetch::none, Prefetch::before_start),
-                                     *rc::gen::element(Projection::whole, Projection::split)});
+    machine.few_tokens =
+        few_tokens(*rc::gen::inRange<Count>(1, 200),
+                   {*rc::gen::element(RowLoads::loop, RowLoads::ring),
+                    *rc::gen::element(Prefetch::none, Prefetch::before_start),
+                    *rc::gen::element(Projection::whole, Projection::split, Projection::either)});
   machine.engine = constants().engine;
   machine.vector_rate = any_rate();
   machine.tensor_rate = any_rate();

@@ -222,6 +222,17 @@ TEST(LooseScalars, AreF32AndLieWhereTheVectorsDo) {
       3 / 10.0 * kUs);
 }
 
+/// Scalars that no d-vector stands beside are bytes like all others.
+TEST(LooseScalars, MoveAloneToo) {
+  Operation operation = moving(0, 0);
+  operation.reads_scalars = 250;  // 1 MB for 1000 tokens
+  EXPECT_DOUBLE_EQ(test::time_terms(memory_alone(), operation, thousand_tokens(), {}).bytes.value,
+                   1 / 5.0 * kUs);
+  EXPECT_DOUBLE_EQ(
+      test::time_terms(test::round_machine(), operation, thousand_tokens(Bytes{0}), {}).bytes.value,
+      1 / 10.0 * kUs);
+}
+
 TEST(Phase1Type, WidensTheOutputsAlone) {
   Execution execution = thousand_tokens();
   execution.storage.phase1_dtype = Dtype::f32;

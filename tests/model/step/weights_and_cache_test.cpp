@@ -83,7 +83,7 @@ TEST(DeviceMemory, OfKimiK3FailsOnEightH200WithNeedAndHave) {
   EXPECT_EQ(row.verdict, Verdict::fail);
   EXPECT_GT(*row.low, 190e9);
   EXPECT_EQ(row.budget.limit, kH200.value);
-  EXPECT_EQ(remedy_of(row), "parallelism of tensor 16, expert 16 (16 devices)");
+  EXPECT_EQ(remedy_of(row), "tensor 16, expert 16 (16 devices)");
   study.tensor_parallel_size = study.expert_parallel_size = 16;
   EXPECT_EQ(device_memory(study).verdict, Verdict::pass);
 }
@@ -97,7 +97,7 @@ TEST(DeviceMemory, OfKimiK3FitsOnEightB300OnceRanksShareTheCache) {
   const BudgetRow row = device_memory(study);
   EXPECT_EQ(row.verdict, Verdict::fail);
   EXPECT_EQ(row.reason, "largest at decode/64");
-  EXPECT_EQ(remedy_of(row), "parallelism of tensor 8, expert 16, context 2 (16 devices)");
+  EXPECT_EQ(remedy_of(row), "tensor 8, expert 16, context 2 (16 devices)");
 }
 
 // Eight experts cannot be dealt out to sixteen ranks.
@@ -117,7 +117,7 @@ TEST(DeviceMemory, IsSpreadOverExpertRanksThatAScenarioMayHave) {
   study.model.architecture->mlp = {
       {ExpertMlp{.num_experts = 8, .num_active = 2, .width = 90000, .latent_width = {}}, 93}};
   study.decode->sequences = {1};
-  EXPECT_EQ(remedy_of(device_memory(study)), "parallelism of tensor 12, expert 6 (12 devices)");
+  EXPECT_EQ(remedy_of(device_memory(study)), "tensor 12, expert 6 (12 devices)");
 }
 
 // 512 sequences of 100,000 tokens need the cache shared; the experts go to all of the devices.
@@ -128,8 +128,8 @@ TEST(DeviceMemory, SpreadsExpertsOverContextRanksToo) {
   long tensor = 0;
   long expert = 0;
   long context = 0;
-  ASSERT_EQ(std::sscanf(nearest.c_str(), "parallelism of tensor %ld, expert %ld, context %ld",
-                        &tensor, &expert, &context),
+  ASSERT_EQ(std::sscanf(nearest.c_str(), "tensor %ld, expert %ld, context %ld", &tensor, &expert,
+                        &context),
             3)
       << nearest;
   EXPECT_EQ(expert, tensor * context);
@@ -156,8 +156,7 @@ TEST(DeviceMemory, OfTrainingCountsTheModelsState) {
   EXPECT_GT(row.low.value(), 18 * 2.7e12 / 8);
   long expert = 0;
   long data = 0;
-  ASSERT_EQ(std::sscanf(remedy_of(row).c_str(), "parallelism of tensor 8, expert %ld, data %ld",
-                        &expert, &data),
+  ASSERT_EQ(std::sscanf(remedy_of(row).c_str(), "tensor 8, expert %ld, data %ld", &expert, &data),
             2)
       << remedy_of(row);
   study.expert_parallel_size = expert;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "model/schemes/list.hpp"
+#include "model/training/training_memory.hpp"
 #include "tests/scheme_axis.hpp"
 #include "tests/studies.hpp"
 
@@ -125,6 +126,26 @@ TEST(Recommendation, IsNoneWhereNothingKeepsABudget) {
   EXPECT_FALSE(said.best.has_value());
   EXPECT_FALSE(said.runner_up.has_value());
   EXPECT_EQ(size_of(said.without_unattainable), 24);
+}
+
+/// Choices whose step does not fit have no overhead, and are compared with those whose step does.
+TEST(Recommendation, ComparesWhatFitsWithWhatDoesNot) {
+  Study study = test::modelled_study();
+  study.pipeline.reset();
+  study.prefill.reset();
+  study.budgets = {kAnyDecode};
+  const Sweep roomy = sweep_of(study);
+  const auto bytes = [&](std::size_t choice) {
+    return fullest_memory(study, roomy.choices()[choice].path);
+  };
+  const std::size_t last = roomy.choices().size() - 1;
+  ASSERT_GT(bytes(0), bytes(last));
+  study.machine->memory_capacity = 0.5 * (bytes(0) + bytes(last));
+  const Sweep tight = sweep_of(study);
+  ASSERT_FALSE(tight.point(0, 0).decode->overhead);
+  ASSERT_TRUE(tight.point(0, last).decode->overhead);
+  for (std::size_t i = 0; i <= last; ++i)
+    EXPECT_EQ(cost_at(tight.point(0, i), Cost::decode), cost_at(roomy.point(0, i), Cost::decode));
 }
 
 /// one_pass of Gated Residual is the cheapest of its schedules, and nobody can run it.

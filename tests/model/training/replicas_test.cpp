@@ -109,14 +109,14 @@ TEST(Reduction, CrossesNodesInParts) {
   const Study study = study_of(1, 1, 32, 1);
   const auto time = reduction_time(study, {.dense = 1e9});
   ASSERT_TRUE(time);
-  EXPECT_NEAR(time->last.value.value, 6e9 * 0.75 / 8 / (0.8 * 50e9) + 6e9 * 0.875 / (0.8 * 400e9),
+  EXPECT_NEAR(time->once.value.value, 6e9 * 0.75 / 8 / (0.8 * 50e9) + 6e9 * 0.875 / (0.8 * 400e9),
               1e-9);
   // At the low end the work on one of eight micro-batches hides it.
   EXPECT_EQ(time->exposed(IntervalEnd::low, Seconds{8}, 8), Seconds{});
-  EXPECT_NEAR(time->exposed(IntervalEnd::low, Seconds{0.08}, 8).value, time->last.low.value - 0.01,
+  EXPECT_NEAR(time->exposed(IntervalEnd::low, Seconds{0.08}, 8).value, time->once.low.value - 0.01,
               1e-12);
-  EXPECT_EQ(time->exposed(IntervalEnd::value, Seconds{8}, 8), time->last.value);
-  EXPECT_GT(time->exposed(IntervalEnd::high, Seconds{8}, 8), time->last.value);
+  EXPECT_EQ(time->exposed(IntervalEnd::value, Seconds{8}, 8), time->once.value);
+  EXPECT_GT(time->exposed(IntervalEnd::high, Seconds{8}, 8), time->once.value);
 }
 
 /// What is not shared out comes back as it went: the sum of the gradients. A device that keeps a
@@ -126,67 +126,81 @@ TEST(Reduction, SendsTheTypesOfTheStep) {
     StateSharding sharding;
     Dtype gradients;
     double once;
-    double each;
+    double forward;
+    double backward;
   };
-  for (const Row& row :
-       {Row{StateSharding::none, Dtype::f32, 80, 0}, Row{StateSharding::none, Dtype::bf16, 40, 0},
-        Row{StateSharding::optimizer, Dtype::f32, 60, 0},
-        Row{StateSharding::gradients, Dtype::f32, 20, 40},
-        Row{StateSharding::gradients, Dtype::bf16, 20, 20},
-        Row{StateSharding::weights, Dtype::f32, 0, 80},
-        Row{StateSharding::weights, Dtype::bf16, 0, 60}}) {
+  for (const Row& row : {Row{StateSharding::none, Dtype::f32, 80, 0, 0},
+                         Row{StateSharding::none, Dtype::bf16, 40, 0, 0},
+                         Row{StateSharding::optimizer, Dtype::f32, 60, 0, 0},
+                         Row{StateSharding::gradients, Dtype::f32, 20, 0, 40},
+                         Row{StateSharding::gradients, Dtype::bf16, 20, 0, 20},
+                         Row{StateSharding::weights, Dtype::f32, 0, 20, 60},
+                         Row{StateSharding::weights, Dtype::bf16, 0, 20, 40}}) {
     const ReplicaBytes bytes =
         replica_bytes({.sharding = row.sharding, .main_gradients = row.gradients}, 10);
     EXPECT_EQ(bytes.once.value, row.once);
-    EXPECT_EQ(bytes.each_micro_batch.value, row.each);
+    EXPECT_EQ(bytes.forward.value, row.forward);
+    EXPECT_EQ(bytes.backward.value, row.backward);
   }
 }
 
-/// Gathering the weights of 15 of 16 micro-batches hides behind a long pipeline. Of a short one the
-/// rest is left. That of the last micro-batch hides at the low end alone, and at the high end
-/// nothing does.
-TEST(Reduction, OfEveryMicroBatchHidesBesideThePipeline) {
+/// A pass lasts as long as what is exchanged beside it, or the other way round. At the high end
+/// neither hides the other.
+TEST(Reduction, LastsAsLongAsThePassBesideIt) {
+  for (const IntervalEnd end : {IntervalEnd::low, IntervalEnd::value}) {
+    EXPECT_EQ(beside_exchange(Seconds{2}, Seconds{3}, end), Seconds{3});
+    EXPECT_EQ(beside_exchange(Seconds{3}, Seconds{2}, end), Seconds{3});
+  }
+  EXPECT_EQ(beside_exchange(Seconds{2}, Seconds{3}, IntervalEnd::high), Seconds{5});
+}
+
+/// What is exchanged with the last backward pass has nothing to hide beside it.
+TEST(Reduction, OfTheLastBackwardPassIsLeft) {
+  Study study = study_of(1, 1, 8, 1);
+  study.training->sharding = StateSharding::gradients;
+  const ReductionTime time = reduction_time(study, {.dense = 1e9}).value();
+  const auto exposed = [&](IntervalEnd end, double pipeline) {
+    return time.exposed(end, Seconds{pipeline}, 16);
+  };
+  EXPECT_EQ(exposed(IntervalEnd::value, 16), time.once.value + time.backward.value);
+  EXPECT_NEAR(exposed(IntervalEnd::value, 0.016).value, time.once.value.value + 1e-3, 1e-12);
+  EXPECT_EQ(exposed(IntervalEnd::low, 16), Seconds{});
+  EXPECT_EQ(exposed(IntervalEnd::high, 16), time.once.high);
+}
+
+/// Each micro-batch's passes over two links: nothing of it comes once a step.
+TEST(Reduction, OfSharedWeightsGoesInEveryPass) {
   Study study = study_of(1, 1, 8, 1);
   study.training->sharding = StateSharding::weights;
-  study.training->num_micro_batches = 16;
   const auto time = reduction_time(study, {.dense = 1e9});
   ASSERT_TRUE(time);
-  const double one = 8e9 * 0.875 / (0.8 * 400e9);
-  EXPECT_NEAR(time->last.value.value, one, 1e-9);
-  EXPECT_NEAR(time->others.value.value, 15 * one, 1e-9);
-  const auto exposed = [&](IntervalEnd end, double pipeline) {
-    return time->exposed(end, Seconds{pipeline}, 16).value;
-  };
-  EXPECT_NEAR(exposed(IntervalEnd::value, 1), one, 1e-9);
-  EXPECT_NEAR(exposed(IntervalEnd::value, 0.16), one + 15 * one - 0.16, 1e-9);
-  const double fast = one * 0.8 / 0.95;
-  EXPECT_NEAR(exposed(IntervalEnd::low, 0.16), (fast - 0.01) + (15 * fast - 0.16), 1e-9);
-  EXPECT_NEAR(exposed(IntervalEnd::high, 100), 16 * one * 0.8 / 0.5, 1e-9);
+  const double byte = 0.875 / (0.8 * 400e9);
+  EXPECT_EQ(time->once.value, Seconds{});
+  EXPECT_NEAR(time->forward.value.value, 2e9 * byte, 1e-9);
+  EXPECT_NEAR(time->backward.value.value, 6e9 * byte, 1e-9);
+  EXPECT_NEAR(time->backward.high.value, 6e9 * byte * 0.8 / 0.5, 1e-9);
 }
 
-/// What more is shared out costs no less, with one micro-batch or many.
-TEST(Reduction, GrowsWithWhatIsSharedOut) {
-  for (const Count micro_batches : {1, 8}) {
-    Seconds before;
-    for (const StateSharding sharding :
-         {StateSharding::optimizer, StateSharding::gradients, StateSharding::weights}) {
-      Study study = study_of(1, 1, 16, 1);
-      study.training->sharding = sharding;
-      study.training->num_micro_batches = micro_batches;
-      const Seconds exposed = reduction_time(study, {.dense = 1e9})
-                                  .value()
-                                  .exposed(IntervalEnd::value, Seconds{1e-3}, micro_batches);
-      EXPECT_GE(exposed, before);
-      before = exposed;
-    }
-  }
+/// Stages with two copies of each chunk reduce both once a step; a pass goes through one of them.
+TEST(Reduction, OfAPassIsThatOfOneCopy) {
+  Study study = study_of(1, 1, 8, 1);
+  study.pipeline = even_layout(4, 1, study.model.num_layers, 1);
+  study.training->sharding = StateSharding::gradients;
+  const Study one_copy = study;
+  study.training->schedule = PipelineSchedule::dualpipe;
+  const auto backward_over_once = [](const Study& of) {
+    const ReductionTime time = reduction_time(of, {.dense = 1e9}).value();
+    return time.backward.value / time.once.value;
+  };
+  EXPECT_NEAR(backward_over_once(one_copy), 2, 1e-12);
+  EXPECT_NEAR(backward_over_once(study), 1, 1e-12);
 }
 
 /// Of nine replicas one lies alone: it sends 8/9 of all bytes over its adapter.
 TEST(Reduction, WaitsForAReplicaThatLiesAlone) {
   const auto time = reduction_time(study_of(1, 1, 9, 1), {.dense = 1e9});
   ASSERT_TRUE(time);
-  EXPECT_NEAR(time->last.value.value, 6e9 * (8.0 / 9) / (0.8 * 50e9) + 6e9 * 0.875 / (0.8 * 400e9),
+  EXPECT_NEAR(time->once.value.value, 6e9 * (8.0 / 9) / (0.8 * 50e9) + 6e9 * 0.875 / (0.8 * 400e9),
               1e-9);
 }
 
@@ -194,16 +208,16 @@ TEST(Reduction, WaitsForAReplicaThatLiesAlone) {
 TEST(Reduction, OfWhatEveryTensorRankHasIsBetweenThem) {
   Study study = study_of(4, 1, 1, 1);
   study.layout = Layout::sequence_sharded;
-  EXPECT_NEAR(tensor_reduction_time(study, 1e9).last.value.value, 8e9 * 0.75 / (0.8 * 400e9), 1e-9);
+  EXPECT_NEAR(tensor_reduction_time(study, 1e9).once.value.value, 8e9 * 0.75 / (0.8 * 400e9), 1e-9);
   study.layout = Layout::replicated;
-  EXPECT_EQ(tensor_reduction_time(study, 1e9).last.high, Seconds{});
+  EXPECT_EQ(tensor_reduction_time(study, 1e9).once.high, Seconds{});
 }
 
 /// Experts over 32 ranks have no replica.
 TEST(Reduction, LeavesOutWhatIsThereOnce) {
   const auto time = reduction_time(study_of(1, 1, 32, 32), {.experts = 1e9});
   ASSERT_TRUE(time);
-  EXPECT_EQ(time->last.high.value, 0);
+  EXPECT_EQ(time->once.high.value, 0);
 }
 
 TEST(Reduction, NeedsTheLinksThatItCrosses) {

@@ -11,6 +11,9 @@
 #include "model/ledger/backward.hpp"
 #include "model/schemes/list.hpp"
 #include "model/step/scheme_payload.hpp"
+#include "model/step/weights_and_cache.hpp"
+#include "model/training/model_state.hpp"
+#include "model/training/rest_of_training.hpp"
 #include "tests/architectures.hpp"
 #include "tests/model/pipeline/pipeline_theory.hpp"
 #include "tests/studies.hpp"
@@ -183,6 +186,16 @@ TEST(LayerWork, MakesAgainWhatIsNotKept) {
   EXPECT_NEAR(recompute(LayerActivations::selective), 2 * up / all, 1e-12);
 }
 
+/// Its logits are kept: running the layers again leaves it out.
+TEST(LayerWork, DoesNotRunTheHeadAgain) {
+  Study study = llama_training();
+  study.training->layers = LayerActivations::recompute;
+  RestOfStep rest;
+  rest.rows.push_back(
+      {.term = RestTerm::head, .time = {Seconds{1}, Seconds{1}, Seconds{1}, Evidence::assumed}});
+  EXPECT_EQ(layer_work(study, rest, IntervalEnd::value).at(0).recompute, Seconds{});
+}
+
 /// Backward passes of the layers of all chunks.
 Seconds backward_of_layers(const Study& study, const RestOfStep& rest) {
   Seconds all;
@@ -259,6 +272,42 @@ TEST(TrainingStep, AddsWhatTheResidualPathTakesMore) {
   EXPECT_LT(row.overhead->low, row.overhead->value);
   EXPECT_LT(row.overhead->value, row.overhead->high);
   EXPECT_EQ(row.delta.evidence, Evidence::assumed);
+}
+
+/// Eight replicas over slow links: with their weights shared out, every pass lasts as long as what
+/// they exchange beside it, and what a scheme computes hides there.
+TEST(TrainingStep, OfSharedWeightsWaitsForThemInEveryPass) {
+  Study study = llama_training();
+  study.data_parallel_size = 8;
+  study.machine->link_bandwidth = BytesPerSecond{1e9};
+  study.training->sharding = StateSharding::weights;
+  const TrainingAnswer answer = training_answer(study, paths_of(study));
+  const TrainingRun& run = run_of(answer, Schedule::single_pass);
+  const double weights =
+      device_parameters(as_trained(study)).dense() + path_parameters(study, study.path);
+  const double byte = 0.875 / (0.8 * 1e9);
+  EXPECT_NEAR(run.makespan.value / (8 * (2 + 6) * weights * byte), 1, 1e-9);
+  EXPECT_NEAR(run.reduction / run.makespan, 6.0 / 8 / 8, 1e-9);
+  EXPECT_LT(step_of(answer, Schedule::single_pass).overhead->value, 1e-3);
+}
+
+/// What waits in a pipeline is not hidden by what replicas exchange: messages and bubbles come on
+/// top, and what more is shared out costs no less.
+TEST(TrainingStep, OfAPipelineAddsTheExchangeOfEveryPass) {
+  Study study = llama_pipeline(4, 1);
+  study.data_parallel_size = 8;
+  study.machine->network_bandwidth = BytesPerSecond{50e9};
+  study.machine->link_bandwidth = BytesPerSecond{400e9};
+  Seconds before;
+  for (const StateSharding sharding :
+       {StateSharding::optimizer, StateSharding::gradients, StateSharding::weights}) {
+    study.training->sharding = sharding;
+    const TrainingAnswer answer = training_answer(study, paths_of(study));
+    const TrainingRun& run = run_of(answer, Schedule::single_pass);
+    EXPECT_GE(run.makespan + run.reduction, before);
+    before = run.makespan + run.reduction;
+    EXPECT_GT(step_of(answer, Schedule::single_pass).delta.value, Seconds{});
+  }
 }
 
 // Without the head, which the last chunk has to itself, equal chunks are uniform.

@@ -35,11 +35,11 @@ CheckReport report() {
 TEST(CheckTable, HasTheWorstWordTheLimitsAndTheNearestFix) {
   EXPECT_EQ(to_table(report()),
             "a_1.yaml: A: too much\n\n"
-            "budget               limit       predicted  surely over by  verdict\n"
-            "----------------  --------  --------------  --------------  --------\n"
-            "prefill_bank      2.500 GB        2.000 GB               -  OK\n"
-            "decode_overhead      2.0 %  [3.0 %, 5.0 %]           1.0 %  too much\n"
-            "prefill_overhead     2.0 %  [1.0 %, 5.0 %]               -  unknown\n\n"
+            "budget               limit       predicted  over by at least  verdict\n"
+            "----------------  --------  --------------  ----------------  --------\n"
+            "prefill_bank      2.500 GB        2.000 GB                 -  OK\n"
+            "decode_overhead      2.0 %  [3.0 %, 5.0 %]             1.0 %  too much\n"
+            "prefill_overhead     2.0 %  [1.0 %, 5.0 %]                 -  unknown\n\n"
             "decode_overhead: largest at decode/1\n"
             "decode_overhead: schedule two_phase would keep it\n"
             "prefill_overhead: the limit lies inside the interval\n\n"
@@ -198,7 +198,7 @@ TEST(StepSummary, PutsTheWorstFirst) {
   EXPECT_EQ(
       step_summary(report(), kMostSummaryBytes),
       "### depthcost check: 4 gates: 1 bad input, 1 too much, 1 not sure, 1 OK\n\n"
-      "| scenario | gate | limit | predicted | surely over by | verdict | why, and what would keep it "
+      "| scenario | gate | limit | predicted | over by at least | verdict | why, and what would keep it "
       "|\n| --- | --- | ---: | ---: | ---: | --- | --- |\n"
       "| bad.yaml | - | - | - | - | bad input | unknown key 'x\\|y' |\n"
       "| a\\_1.yaml | `decode_overhead` | 2.0 % | [3.0 %, 5.0 %] | 1.0 % | too much | largest "

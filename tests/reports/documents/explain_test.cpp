@@ -225,7 +225,7 @@ TEST(Explain, KnowsEveryPartOfATrainingStep) {
   EXPECT_FALSE(explain(e, "training.chunks.8"));
   // Every term that layer_work() and chunk_times() add up.
   const std::string chunk = explained(e, "training.chunks.0").formula;
-  for (const char* term : {"what is not kept, again", "2 x their scores and mixes", "collectives",
+  for (const char* term : {"what is not kept, again", "2.5 x their scores and mixes", "collectives",
                            "backward for weights: layers' products", "offload"})
     EXPECT_NE(chunk.find(term), std::string::npos) << term;
   EXPECT_EQ(explained(e, "training.transitions.0").numbers.back(), "0.01 ms + bytes / 50.0 GB/s");

@@ -231,13 +231,13 @@ std::vector<BudgetRow> every_verdict() {
 
 TEST(BudgetTable, WritesWhatIsTooMuch) {
   EXPECT_EQ(plain_text(budget_table(every_verdict())),
-            "budget                limit          predicted  surely over by  verdict\n"
-            "-----------------  --------  -----------------  --------------  --------\n"
-            "decode_overhead       2.0 %     [1.5 %, 3.0 %]               -  unknown\n"
-            "prefill_bank       2.500 GB           264.2 MB               -  OK\n"
-            "prefill_peak       1.000 GB           2.000 GB        1.000 GB  too much\n"
-            "training_overhead     2.0 %                  -               -  unknown\n"
-            "device_memory             -  at least 2.000 GB               -  unknown\n");
+            "budget                limit          predicted  over by at least  verdict\n"
+            "-----------------  --------  -----------------  ----------------  --------\n"
+            "decode_overhead       2.0 %     [1.5 %, 3.0 %]                 -  unknown\n"
+            "prefill_bank       2.500 GB           264.2 MB                 -  OK\n"
+            "prefill_peak       1.000 GB           2.000 GB          1.000 GB  too much\n"
+            "training_overhead     2.0 %                  -                 -  unknown\n"
+            "device_memory             -  at least 2.000 GB                 -  unknown\n");
 }
 
 // The median says what is likely; memory has none, and is counted without activations.
@@ -267,7 +267,8 @@ TEST(TerminalPage, HasEverySectionWithin100Columns) {
   }
   for (const char* line :
        {"Kimi K3 on Round 5", "Kimi K3: 186 layers, hidden size 7,168",
-        "block_attnres, blocks of 24 layers, single_pass", "On 32 x Round 5: tensor 8, pipeline 4",
+        "block_attnres, 8 blocks of 24 layers, the last of 18, single_pass",
+        "On 32 x Round 5: tensor 8, pipeline 4",
         "Ledger: d-vectors per token, mean over the layers; bytes per token of a forward pass",
         "* outside its domain: the formula takes blocks of equal size",
         "Attention over depth: the pairs include the output", "Prefill: bytes on one device",

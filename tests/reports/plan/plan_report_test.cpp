@@ -43,10 +43,10 @@ PlanReport report() {
 
 const std::string kTop =
     "Kimi, 8 devices\n"
-    "Objective: the most tokens per second and device: the least time of a decode step of 64 "
-    "sequences in all, 100,000 tokens each.\n"
-    "Searched: 9 placements; 4 too large for 90.00 GB a device (90 % of its memory), 3 beyond a "
-    "limit, 0 not known.\n\n";
+    "Objective: the most tokens per second and device, over a decode step of 64 sequences in all "
+    "with a context of 100,000 tokens.\n"
+    "Searched: 9 placements: 4 need more than 90.00 GB a device (90 % of its memory); 3 break a "
+    "limit.\n\n";
 
 TEST(PlanText, SaysHowManyPlacementsWereNotLookedAt) {
   PlanReport pruned = report();
@@ -55,10 +55,10 @@ TEST(PlanText, SaysHowManyPlacementsWereNotLookedAt) {
   pruned.plans.slower = 5;
   const std::string text = plan_text(pruned);
   EXPECT_THAT(text,
-              testing::HasSubstr("0 not known; 5 not looked at (their layers alone take longer "
-                                 "than these plans).\n"));
+              testing::HasSubstr("3 break a limit; 5 were not looked at, since their layers alone "
+                                 "take longer than these plans.\n"));
   EXPECT_THAT(text, testing::HasSubstr("1. tensor 8: the fastest placement that fits and keeps the "
-                                       "limits. It keeps"));
+                                       "limits. Its whole interval keeps"));
   EXPECT_EQ(json::parse(plan_json(pruned, "0"))["slower"], 5);
 }
 
@@ -78,11 +78,11 @@ TEST(PlanText, NamesTheBestAndWhy) {
           "1.  decode/64   10.0 ms [9.0, 11.0]            800  +100 us  +1.0 % [0.5, 1.5]  40.00 GB\n"
           "2.  decode/64  12.0 ms [10.8, 13.2]            667  +180 us  +1.5 % [0.8, 2.2]  40.00 GB\n"
           "\n"
-          "1. tensor 8: the fastest of 2 placements that fit and keep the limits. It keeps "
-          "2.0 % at decode/64 surely. No other block size that was tried and keeps this "
+          "1. tensor 8: the fastest of 2 placements that fit and keep the limits. Its whole "
+          "interval keeps 2.0 % at decode/64. No other block size that was tried and keeps this "
           "has a loss lower by 0.001 or more.\n"
-          "2. tensor 4, data 2: the second, 20.0 % slower. It keeps 2.0 % at decode/64 with "
-          "its median (the high end breaks it). No other block size that was "
+          "2. tensor 4, data 2: the second, 20.0 % slower. Its median alone keeps 2.0 % "
+          "at decode/64. No other block size that was "
           "tried and keeps this has a loss lower by 0.001 or more.\n"
           "Engines ship block_attnres as single_pass, not as two_phase: a plan takes the fastest "
           "schedule that can run. evaluate --set residual.schedule=single_pass has the times of what "
@@ -211,8 +211,8 @@ TEST(PlanText, NamesTheNearestWhereNoneFits) {
   none.plans.nearest->memory = Bytes{208e9};
   const std::string text = plan_text(none);
   EXPECT_TRUE(text.ends_with(
-      "beyond a limit, 0 not known; 2 cannot be (for example tensor 1: no).\n\nNo plan fits. The nearest is "
-      "pipeline 8: it needs 208.0 GB a device, and 90.00 GB are there.\n"))
+      "3 break a limit; 2 cannot be (for example tensor 1: no).\n\nNo plan fits. The nearest is "
+      "pipeline 8: it needs 208.0 GB a device, and 90.00 GB can be used (90 % of its memory).\n"))
       << text;
   none.plans.nearest.reset();
   EXPECT_TRUE(plan_text(none).ends_with("No plan: nothing is known of any placement.\n"));
@@ -226,9 +226,10 @@ TEST(PlanText, SaysWhatItOrdersBy) {
             std::string::npos);
   it.own = test::kimi_k3_study();
   it.own.decode.reset();
-  EXPECT_NE(plan_text(it).find("Objective: the most prompts per second and device: the least time "
-                               "of a prefill of 131,072 tokens, over the replicas.\n"),
-            std::string::npos);
+  EXPECT_NE(
+      plan_text(it).find("Objective: the most prompts per second and device, over a prefill of "
+                         "131,072 tokens.\n"),
+      std::string::npos);
 }
 
 TEST(PlanJson, HasPlansOrTheNearest) {

@@ -8,6 +8,7 @@
 #include "model/decision/published_quality.hpp"
 #include "model/schemes/list.hpp"
 #include "reports/formats/gnuplot.hpp"
+#include "reports/formats/markdown_text.hpp"
 #include "reports/formats/numbers.hpp"
 #include "reports/sweep/sweep_report.hpp"
 #include "tests/scheme_axis.hpp"
@@ -69,8 +70,8 @@ TEST(SweepSentences, RecommendWithReasonRunnerUpAndWhatBinds) {
   EXPECT_TRUE(contains(sentence(report, "Runner-up"), "Runner-up: block_size 23 (9 blocks"));
   EXPECT_TRUE(contains(sentence(report, "Runner-up"), "The ranking holds for all assumed values."));
   EXPECT_TRUE(contains(sentence(report, "Binding"),
-                       "Binding: prefill_bank of 300.0 MB: without it block_size 1 (186 blocks) "
-                       "would be taken, which needs 5.490 GB"));
+                       "Binding: prefill_bank of 300.0 MB. Without it block_size 1 (186 blocks) "
+                       "would be taken, at 5.490 GB"));
 }
 
 TEST(SweepSentences, SayThatNAndSDisagree) {
@@ -137,15 +138,15 @@ TEST(SweepSentences, SayHowSurelyALimitIsKept) {
   const Estimate<double> overhead =
       *report_of(study, axes).scenes[0].sweep->point(0, 0).decode->overhead;
   study.budgets = {{BudgetKind::decode_overhead, 1}};
-  EXPECT_EQ(
-      sentence(report_of(study, axes), "It surely keeps"),
-      "It surely keeps decode_overhead of 100 % with its median " + format_ratio(overhead) + ".");
+  EXPECT_EQ(sentence(report_of(study, axes), "decode_overhead is"),
+            "decode_overhead is " + format_ratio(overhead) +
+                ": the whole interval keeps the limit of 100 %.");
   study.budgets = {{BudgetKind::decode_overhead, overhead.value * 1.0001}};
-  const std::string kept = sentence(report_of(study, axes), "It keeps");
-  EXPECT_TRUE(kept.starts_with("It keeps decode_overhead of ")) << kept;
-  EXPECT_TRUE(
-      kept.ends_with(" with its median " + format_ratio(overhead) + "; the high end breaks it."))
+  const std::string kept = sentence(report_of(study, axes), "decode_overhead is");
+  EXPECT_TRUE(kept.starts_with("decode_overhead is " + format_ratio(overhead) +
+                               ": the median keeps the limit of "))
       << kept;
+  EXPECT_TRUE(kept.ends_with(", the high end does not.")) << kept;
 }
 
 TEST(SweepSentences, SayThatNothingIsPublishedForCoarserBlocks) {
@@ -323,6 +324,9 @@ TEST(SweepMarkdown, HasTheTableThePlotsAndTheConditions) {
   EXPECT_TRUE(contains(text, "- Recommended: block_size 24"));
   EXPECT_TRUE(contains(text, "| 4 | 8 | 1.746 |"));
   EXPECT_TRUE(contains(text, "[attnres] Table 2"));
+  SweepReport named = kimi_report();
+  named.title = "<b> and [l](x)";
+  EXPECT_TRUE(sweep_markdown(named, files, "", "1.2.3").starts_with("# " + escaped(named.title)));
 }
 
 TEST(SweepPlots, AreDrawn) {

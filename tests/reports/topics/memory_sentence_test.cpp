@@ -26,10 +26,9 @@ std::string sentence(const ScenarioOptions& options) {
 // of two bytes on four ranks are 35.28 GB. A rank holds a quarter of the prefill's chunk of 16,384
 // tokens of 8,192 bf16, which is 67.11 MB.
 TEST(MemorySentence, NamesTheFullestWorkloadAndItsParts) {
-  EXPECT_EQ(
-      sentence(llama()),
-      "Memory: prefill takes the most, 46.08 GB of the 85.52 GB of a device (53.9 %): weights "
-      "35.28 GB, KV cache 10.74 GB, residual path 67.11 MB.");
+  EXPECT_EQ(sentence(llama()),
+            "Memory: 46.08 GB of the 85.52 GB of a device (53.9 %), at prefill: weights "
+            "35.28 GB, KV cache 10.74 GB, residual path 67.11 MB.");
 }
 
 // 70.55 GB of weights on two ranks, and 11 sequences of 1.342 GB. A tenth of 85.52 GB is left for
@@ -41,7 +40,7 @@ TEST(MemorySentence, WarnsWhereLittleIsLeft) {
   options.prefill = "8192";
   options.scheme = "standard";
   EXPECT_EQ(sentence(options),
-            "Memory: decode/11 takes the most, 85.32 GB of the 85.52 GB of a device (99.8 %): "
+            "Memory: 85.32 GB of the 85.52 GB of a device (99.8 %), at decode/11: "
             "weights 70.55 GB, KV cache 14.77 GB, residual path 180.2 kB. Less than a tenth is "
             "left, so that it may not fit.");
 }

@@ -37,8 +37,8 @@ TEST(VerdictLines, SayTheWordTheNumberAndTheLimit) {
   EXPECT_TRUE(
       line_of(evaluate(quiet_study()), {0.01, 0.02, 0.03})
           .starts_with("`block_attnres`, single_pass: likely OK. It adds 2.0 % [1.0, 3.0] to "
-                       "decode/1, and the limit of 2.0 % (the paper's) lies inside that "
-                       "interval."));
+                       "decode/1; the limit is 2.0 % (the paper's). The median keeps it, "
+                       "the high end does not."));
 }
 
 TEST(VerdictLines, SayWhoseLimitItIs) {
@@ -54,7 +54,7 @@ TEST(VerdictLines, SayWhatDoesNotFitBeforeWhatItAdds) {
   study.machine->memory_capacity = Bytes{1e9};
   const std::string line = verdict_lines(evaluate(study)).front();
   EXPECT_TRUE(
-      line.starts_with("Does not fit with any scheme, nor with the standard residual: "
+      line.starts_with("Out of memory with every scheme, the standard residual included: "
                        "decode/1 needs "))
       << line;
   EXPECT_NE(line.find(", and a device has 1.000 GB."), line.npos) << line;
@@ -134,8 +134,9 @@ TEST(VerdictLines, SayThatATrainingStepOfUnknownLayersDoesNotFit) {
 TEST(VerdictLines, SayWhatIsMissing) {
   Study study = quiet_study();
   study.machine.reset();
-  EXPECT_EQ(verdict_lines(evaluate(study)).front(),
-            "`block_attnres`, single_pass: unknown: the scenario has no hardware.");
+  EXPECT_EQ(
+      verdict_lines(evaluate(study)).front(),
+      "`block_attnres`, single_pass: unknown: no hardware is given (such as --hardware h100_sxm).");
 }
 
 TEST(CostTable, BeginsEachWorkloadWithTheStepItself) {

@@ -269,13 +269,15 @@ TEST(Architectures, HoldCompressedAttention) {
 TEST(Architectures, HoldExperts) {
   const Architecture got =
       read(mlp("kind: experts, decoder_layers: 2, experts: 16, active: 4, shared: 1, width: 24, "
-               "latent_width: 8"));
+               "latent_width: 8, groups: 8, groups_per_token: 3"));
   const auto& experts = std::get<ExpertMlp>(got.mlp[0].mlp);
   EXPECT_EQ(experts.num_experts, 16);
   EXPECT_EQ(experts.num_active, 4);
   EXPECT_EQ(experts.num_shared, 1);
   EXPECT_EQ(experts.width, 24);
   EXPECT_EQ(experts.latent_width, 8);
+  EXPECT_EQ(experts.num_groups, 8);
+  EXPECT_EQ(experts.groups_of_token, 3);
 }
 
 TEST(Architectures, ShareNoExpertsUnlessTold) {
@@ -444,6 +446,22 @@ INSTANTIATE_TEST_SUITE_P(
         {"MoreActiveThanThereAre",
          mlp("kind: experts, decoder_layers: 2, width: 4, experts: 8, active: 9"),
          "it.yaml:7:74: error: invalid mlp[].active '9' (more than the 8 experts)"},
+        {"GroupsWithoutAChoice",
+         mlp("kind: experts, decoder_layers: 2, width: 4, experts: 8, active: 2, groups: 4"),
+         "it.yaml:7:85: error: conflicting key 'groups' (needs groups_per_token)"},
+        {"UnequalGroups",
+         mlp("kind: experts, decoder_layers: 2, width: 4, experts: 8, active: 2, groups: 3, "
+             "groups_per_token: 2"),
+         "it.yaml:7:85: error: invalid mlp[].groups '3' (does not divide experts '8')"},
+        {"MoreGroupsThanThereAre",
+         mlp("kind: experts, decoder_layers: 2, width: 4, experts: 8, active: 2, groups: 4, "
+             "groups_per_token: 5"),
+         "it.yaml:7:106: error: invalid mlp[].groups_per_token '5' (more than the 4 groups)"},
+        {"MoreActiveThanGroupsHave",
+         mlp("kind: experts, decoder_layers: 2, width: 4, experts: 8, active: 5, groups: 4, "
+             "groups_per_token: 2"),
+         "it.yaml:7:74: error: invalid mlp[].active '5' (more than the 4 experts of a token's "
+         "groups)"},
         {"Source",
          attention("kind: grouped, decoder_layers: 2, heads: 8, kv_heads: 8, head_dim: {value: 4}"),
          "it.yaml:6:83: error: invalid attention[].head_dim (must be a single value, not a map)"},

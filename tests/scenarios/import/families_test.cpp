@@ -242,7 +242,8 @@ INSTANTIATE_TEST_SUITE_P(
                {"kind=latent decoder_layers=61 heads=128 q_rank=1536 kv_rank=512 nope_dim=128 "
                 "rope_dim=64 value_dim=128 top_k=2048 index_heads=64 index_dim=128"},
                {"kind=dense decoder_layers=3 width=18432",
-                "kind=experts decoder_layers=58 experts=256 active=8 shared=1 width=2048"},
+                "kind=experts decoder_layers=58 experts=256 active=8 shared=1 width=2048 groups=8 "
+                "groups_per_token=4"},
                {kIndexKeys}},
         Family{"glm_5",
                744e9,

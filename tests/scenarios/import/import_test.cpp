@@ -391,7 +391,8 @@ TEST(ImportedMlp, OfDeepSeekMayHaveNoSharedExperts) {
   EXPECT_EQ(
       records_of(edited("deepseek_v3", "\"n_shared_experts\": 1", "\"n_shared_experts\": 0").mlp)
           .back(),
-      "kind=experts decoder_layers=58 experts=256 active=8 width=2048");
+      "kind=experts decoder_layers=58 experts=256 active=8 width=2048 groups=8 "
+      "groups_per_token=4");
 }
 
 TEST(ImportedMlp, OfDeepSeekMayHaveExpertsInEachSecondLayer) {
@@ -399,6 +400,15 @@ TEST(ImportedMlp, OfDeepSeekMayHaveExpertsInEachSecondLayer) {
   EXPECT_EQ(records_of(edited("deepseek_v3", "\"moe_layer_freq\": 1", "\"moe_layer_freq\": 2").mlp)
                 .front(),
             "kind=dense decoder_layers=32 width=18432");
+}
+
+/// One group is none.
+TEST(ImportedMlp, OfDeepSeekPicksExpertsFromSomeOfTheirGroups) {
+  const std::vector<std::string> records = records_of(imported("deepseek_v3").mlp);
+  EXPECT_NE(records.back().find("groups=8 groups_per_token=4"), std::string::npos)
+      << records.back();
+  for (const char* name : {"glm_5", "kimi_k2"})
+    EXPECT_EQ(records_of(imported(name).mlp).back().find("groups"), std::string::npos) << name;
 }
 
 TEST(ImportedMlp, TakesAWordForEachLayerThatAgreesWithTheNumber) {

@@ -204,6 +204,10 @@ INSTANTIATE_TEST_SUITE_P(
          {.model = "kimi_k3", .scheme = "mhc", .block_size = "16"},
          "--block-size:1:1: error: unused option (scheme mhc has no blocks; try --residual "
          "block_attnres)"},
+        {"BlocksOfReZero",
+         {.model = "kimi_k3", .scheme = "rezero", .block_size = "16"},
+         "--block-size:1:1: error: unused option (scheme rezero has no blocks; try --residual "
+         "block_attnres)"},
         {"BudgetWithoutALimit",
          {.model = "kimi_k3", .budgets = {"decode_overhead"}},
          "--budget:1:1: error: invalid budget 'decode_overhead' (must be NAME=LIMIT, as "

@@ -38,6 +38,39 @@ TEST(Settings, ReplaceValuesAndAddThem) {
   EXPECT_NE(origin_of(scenario, "parallelism.tensor"), "--set");
 }
 
+/// A measured step is one of what the scenario says. Elsewhere it says nothing.
+TEST(Settings, LeaveAMeasuredStepWhereItWasMeasured) {
+  const auto problem = [](const std::string& setting, const std::string& also = "") {
+    std::vector<std::string> settings{setting};
+    if (!also.empty()) settings.push_back(also);
+    ScenarioOptions options{.settings = settings};
+    options.document = {
+        parse_document("schema: depthcost/1\nmodel: llama_3_1_70b\nhardware: h200_sxm\n"
+                       "parallelism: {tensor: 8}\nworkload: {decode: {sequences: 64}}\n"
+                       "baseline_step: {decode: 20 ms}\n",
+                       "scenario"),
+        "scenario"};
+    try {
+      asked_scenario("no such file", options);
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  const std::string why =
+      " (baseline_step was measured without it; set baseline_step, too, as "
+      "baseline_step.decode=20 ms)";
+  for (const std::string setting :
+       {"hardware=b200_sxm", "model=llama_3_1_8b", "parallelism.tensor=4",
+        "parallelism={tensor: 4}", "workload.decode.sequences=1024",
+        "workload.decode.context=100"}) {
+    EXPECT_EQ(problem(setting), "--set:1:1: error: invalid setting '" + setting + "'" + why);
+    EXPECT_EQ(problem(setting, "baseline_step.decode=30 ms"), "") << setting;
+  }
+  EXPECT_EQ(problem("residual.attach=standalone"), "");
+  EXPECT_EQ(problem("workload.prefill.tokens=1000"), "");
+}
+
 TEST(Settings, ReplaceWholeSections) {
   const Scenario scenario =
       read_with({"workload={training: {sequence_length: 4096, micro_batch: 1}}"});

@@ -1,0 +1,82 @@
+// What a training step may do without, and what that costs.
+#include "model/decision/memory_remedy.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "model/decision/budget.hpp"
+#include "model/training/training_memory.hpp"
+#include "model/training/training_step.hpp"
+#include "tests/architectures.hpp"
+#include "tests/studies.hpp"
+
+namespace depthcost::memory_remedy_test {
+namespace {
+
+/// Llama 3.1 8B on 8 replicas of one node.
+Study llama_training() {
+  Study study = test::kimi_k3_study();
+  study.model = {.name = "Llama", .num_layers = 64, .hidden_size = 4096};
+  study.model.architecture = test::llama_8b();
+  study.path = {Scheme{schemes::kStandard}, 64};
+  study.pipeline.reset();
+  study.decode.reset();
+  study.prefill.reset();
+  study.tensor_parallel_size = 1;
+  study.data_parallel_size = 8;
+  study.expert_parallel_size = 1;
+  study.machine->devices_per_node = 8;
+  study.machine->link_bandwidth = BytesPerSecond{400e9};
+  study.machine->memory_capacity = {};
+  study.training = Training{.sequence_length = 8192, .num_micro_batches = 8};
+  return study;
+}
+
+double bytes_with(Study study, LayerActivations layers, StateSharding sharding) {
+  study.training->layers = layers;
+  study.training->sharding = sharding;
+  return fullest_memory(study, study.path).value;
+}
+
+/// A limit that `layers` and `sharding` just keep.
+std::string remedy_of(const Study& study, LayerActivations layers, StateSharding sharding) {
+  return memory_remedy(study, bytes_with(study, layers, sharding) / kCountedShare * 1.001);
+}
+
+TEST(MemoryRemedy, OfATrainingStepIsTheFastestThatFits) {
+  const Study study = llama_training();
+  using enum LayerActivations;
+  // Selective recomputation costs least.
+  EXPECT_EQ(remedy_of(study, selective, StateSharding::optimizer),
+            "workload.training.layers: selective");
+  // Over slow links running all layers again is faster than gathering their weights, over fast ones
+  // it is not.
+  Study slow = study;
+  slow.machine->link_bandwidth = BytesPerSecond{1e9};
+  const double limit = std::max(bytes_with(study, recompute, StateSharding::optimizer),
+                                bytes_with(study, keep, StateSharding::weights)) /
+                       kCountedShare * 1.001;
+  EXPECT_EQ(memory_remedy(slow, limit).find("sharding"), std::string::npos)
+      << memory_remedy(slow, limit);
+  EXPECT_NE(memory_remedy(study, limit).find("sharding"), std::string::npos)
+      << memory_remedy(study, limit);
+}
+
+TEST(MemoryRemedy, SaysWhatAStepTakesLonger) {
+  Study study = llama_training();
+  using enum LayerActivations;
+  Study then = study;
+  then.training->layers = recompute;
+  then.training->sharding = StateSharding::weights;
+  const double longer = standard_training_step(then) / standard_training_step(study) - 1;
+  EXPECT_EQ(
+      remedy_of(study, recompute, StateSharding::weights),
+      fmt::format("workload.training.layers: recompute and workload.training.sharding: weights "
+                  "(a step takes {:.0f} % longer)",
+                  100 * longer));
+}
+
+}  // namespace
+}  // namespace depthcost::memory_remedy_test
