@@ -29,8 +29,8 @@ ComparisonReport published_report(const CompareOptions& options) {
   return {
       .title = "Published measurements against presets alone",
       .cases = published_cases(published_measurements(), rules_for(options, "published")),
-      .notes = {"Each prediction comes from constants that have not seen its GPU, those of served "
-                "steps and training steps from constants that have not seen their model.",
+      .notes = {"Each prediction comes from constants that were fitted without its GPU; those of "
+                "served steps and training steps, from constants fitted without their model.",
                 unseen_gpu_sentence("Served steps", compared_servings(served_steps(Unseen::gpu))),
                 unseen_gpu_sentence("Training steps",
                                     compared_training(trained_steps(Unseen::gpu)))},

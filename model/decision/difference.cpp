@@ -153,7 +153,9 @@ std::vector<PredictedRow> own_steps(const Result& result) {
 }  // namespace
 
 bool is_better(const ChangedWord& verdict) {
-  constexpr std::array<std::string_view, 3> kFromWorse{"fail", "unknown", "pass"};
+  constexpr std::array<std::string_view, 9> kFromWorse{
+      "fail",    "does not fit", "too much", "may not fit", "likely too much",
+      "unknown", "likely OK",    "OK",       "pass"};
   const auto rank = [&](const std::string& word) {
     return std::find(kFromWorse.begin(), kFromWorse.end(), word);
   };

@@ -40,7 +40,7 @@ struct Result {
   std::string scenario;
   std::vector<NamedWord> inputs;
   std::vector<PredictedRow> rows;
-  std::vector<NamedWord> verdicts;  // "budgets.prefill_bank", "pass"
+  std::vector<NamedWord> verdicts;  // "budgets.prefill_bank", "OK"
   std::string path;                 // of the scenario: "block_attnres single_pass"; may be empty
 };
 

@@ -32,7 +32,7 @@ std::vector<std::string> notes_of(const ComparisonReport& report) {
   if (!report.nearest.empty())
     lines.emplace_back(
         "Nearest published: of all published times of the operation, the one whose device, tokens, "
-        "width and reads are most like the row's. Its error is against constants that have not seen "
+        "width and reads are most like the row's. Its error is against constants fitted without "
         "its device; the row's own prediction uses all that ship.");
   lines.insert(lines.end(), report.notes.begin(), report.notes.end());
   if (std::string peer = peer_sentence(report.servings); !peer.empty())

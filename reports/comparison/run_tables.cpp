@@ -34,7 +34,7 @@ std::string unseen_gpu_sentence(std::string_view what, std::span<const ComparedR
   for (const ComparedRun& run : runs) all.push_back(run.comparison);
   const ErrorSummary errors = summary_of(all);
   return fmt::format(
-      "{} predicted by constants that have not seen the GPU, in place of the model: median |error| "
+      "{} predicted by constants fitted without the GPU, in place of the model: median |error| "
       "{}, 90th percentile {}, worst {}, {} inside.",
       what, format_ratio(errors.median), format_ratio(errors.p90),
       format_ratio(errors.worst, Sign::always), format_ratio(errors.inside));

@@ -119,8 +119,10 @@ class ResultReader {
       if (origin == Origin::row && contains(kIdentities, member.key)) continue;
       read_member(name, map, member, index);
     }
-    if (origin == Origin::row && map.find("verdict") != nullptr)
-      result_.verdicts.push_back({section_ + "." + name, word_at(map, "verdict")});
+    // A fate says what is likely where a verdict is unknown.
+    const char* word = map.find("fate") != nullptr ? "fate" : "verdict";
+    if (origin == Origin::row && map.find(word) != nullptr)
+      result_.verdicts.push_back({section_ + "." + name, word_at(map, word)});
   }
 
   void read_member(const std::string& name, const Map& map, const Member& member,

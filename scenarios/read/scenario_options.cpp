@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <set>
 #include <vector>
@@ -143,18 +144,37 @@ Node budgets(const std::vector<std::string>& texts) {
   return std::move(section).node();
 }
 
+constexpr Count kMostTitledDevices = Count{1} << 40;
+
 std::string stem(const std::string& path) { return std::filesystem::path(path).stem().string(); }
+
+/// Devices that the options place the model on; nothing where they do not say, or --set may.
+std::optional<Count> counted_devices(const ScenarioOptions& options) {
+  const auto is_placement = [](const std::string& setting) {
+    return setting.starts_with("parallelism");
+  };
+  if (std::any_of(options.settings.begin(), options.settings.end(), is_placement)) return {};
+  Count devices = 1;
+  bool is_said = false;
+  for (const std::string& option : {options.tensor, options.data, options.pipeline}) {
+    if (option.empty()) continue;
+    Count ranks = 0;
+    const auto [end, error] = std::from_chars(option.data(), option.data() + option.size(), ranks);
+    const bool is_whole = error == std::errc() && end == option.data() + option.size();
+    // The reader refuses what is no number of devices.
+    if (!is_whole || ranks < 1 || ranks > kMostTitledDevices / devices) return {};
+    devices *= ranks;
+    is_said = true;
+  }
+  return is_said ? std::optional(devices) : std::nullopt;
+}
 
 std::string title(const ScenarioOptions& options) {
   std::string text = file_label(options.model);
   if (options.hardware.empty()) return text;
-  // --data, --pipeline and --set may place the model on more devices.
-  const bool is_counted =
-      !options.tensor.empty() && options.data.empty() && options.pipeline.empty() &&
-      std::none_of(options.settings.begin(), options.settings.end(),
-                   [](const std::string& setting) { return setting.starts_with("parallelism."); });
-  const std::string devices = is_counted ? options.tensor + " x " : "";
-  return fmt::format("{} on {}{}", text, devices, stem(options.hardware));
+  const std::optional<Count> devices = counted_devices(options);
+  return fmt::format("{} on {}{}", text, devices ? fmt::format("{} x ", *devices) : "",
+                     stem(options.hardware));
 }
 
 /// An option, and the keys of a scenario that say the same.

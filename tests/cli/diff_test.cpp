@@ -92,6 +92,7 @@ TEST_F(Diff, SaysNoPastTheTolerance) {
 TEST_F(Diff, TakesAnImprovementForOneUnlessItIsStrict) {
   auto failed = nlohmann::json::parse(content_of(folder_.path("old.json")));
   failed["budgets"][0]["verdict"] = "fail";
+  failed["budgets"][0]["fate"] = "too much";
   folder_.written("failed.json", failed.dump());
   const Outcome better = run({"failed.json", "old.json"});
   EXPECT_EQ(better.exit_code, 0) << better.output;

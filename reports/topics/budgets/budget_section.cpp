@@ -76,7 +76,9 @@ void write_csv(CsvLines& csv, const Answer& answer) {
     number("have_high", numbers.high);
     number("margin", numbers.margin);
     number("shortfall", numbers.shortfall);
+    number("have_median", row.middle);
     push("verdict", name(row.verdict), "");
+    push("fate", name(fate_of(row)), "");
   }
 }
 
@@ -164,8 +166,10 @@ void append_budgets(JsonWriter& json, std::span<const BudgetRow> budgets) {
     json.member("need", numbers.limit);
     json.member("have_low", numbers.low);
     json.member("have_high", numbers.high);
+    json.member("have_median", row.middle);
     json.member("margin", numbers.margin);
     json.member("verdict", name(row.verdict));
+    json.member("fate", name(fate_of(row)));
     json.member("unit", unit_of(row.budget.kind));
     json.text_or_null("reason", row.reason);
     json.text_or_null("nearest", remedies_text(row.remedies));

@@ -82,7 +82,7 @@ void write_markdown(Document& out) {
   out.heading("Nearest measured kernels of others");
   out.paragraph(
       "The nearest published kernel to each operation of a quoted schedule, with the prediction of "
-      "that very call, by constants that have not seen its GPU.");
+      "that very call, by constants that were fitted without its GPU.");
   out.table(kernels);
 }
 

@@ -55,10 +55,11 @@ TEST(CheckJson, HasEveryScenarioAndEveryBudget) {
   ASSERT_EQ(scenarios.size(), 3U);
   EXPECT_EQ(scenarios[0]["verdict"], "fail");
   EXPECT_TRUE(scenarios[0]["error"].is_null());
-  EXPECT_EQ(scenarios[0]["budgets"][1].dump(),
-            R"({"name":"decode_overhead","need":0.02,"have_low":0.03,"have_high":0.05,)"
-            R"("margin":-0.03,"verdict":"fail","unit":"ratio","reason":"largest at decode/1",)"
-            R"("nearest":"schedule two_phase would keep it","shortfall":0.01})");
+  EXPECT_EQ(
+      scenarios[0]["budgets"][1].dump(),
+      R"({"name":"decode_overhead","need":0.02,"have_low":0.03,"have_high":0.05,)"
+      R"("have_median":null,"margin":-0.03,"verdict":"fail","fate":"too much","unit":"ratio","reason":"largest at decode/1",)"
+      R"("nearest":"schedule two_phase would keep it","shortfall":0.01})");
   EXPECT_EQ(scenarios[0]["budgets"][0]["shortfall"], 0);
   EXPECT_EQ(scenarios[1]["verdict"], "bad input");
   EXPECT_EQ(scenarios[1]["error"], "unknown key 'x|y'");

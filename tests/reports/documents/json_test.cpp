@@ -285,15 +285,17 @@ TEST(JsonBudgets, HoldTheLimitAgainstAnInterval) {
   const Json& budgets = kimi_k3()["budgets"];
   ASSERT_EQ(budgets.size(), 3U);
   for (const Json& row : budgets) {
-    expect_keys(row, {"name", "need", "have_low", "have_high", "margin", "verdict"},
-                {"unit", "reason", "nearest", "shortfall"});
+    expect_keys(
+        row, {"name", "need", "have_low", "have_high", "have_median", "margin", "verdict", "fate"},
+        {"unit", "reason", "nearest", "shortfall"});
     expect_strings(row, {"name", "verdict", "unit"});
-    expect_numbers_or_null(row, {"need", "have_low", "have_high", "margin"});
+    expect_numbers_or_null(row, {"need", "have_low", "have_high", "have_median", "margin"});
   }
-  EXPECT_EQ(budgets[1].dump(),
-            R"({"name":"prefill_bank","need":2500000000,"have_low":264241152,)"
-            R"("have_high":264241152,"margin":2235758848,"verdict":"pass","unit":"bytes",)"
-            R"("reason":null,"nearest":null,"shortfall":0})");
+  EXPECT_EQ(
+      budgets[1].dump(),
+      R"({"name":"prefill_bank","need":2500000000,"have_low":264241152,)"
+      R"("have_high":264241152,"have_median":null,"margin":2235758848,"verdict":"pass","fate":"OK","unit":"bytes",)"
+      R"("reason":null,"nearest":null,"shortfall":0})");
   EXPECT_EQ(budgets[0]["unit"], "ratio");
   EXPECT_EQ(budgets[2]["verdict"], "unknown");
   EXPECT_TRUE(budgets[2]["have_high"].is_null());

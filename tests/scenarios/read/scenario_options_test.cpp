@@ -33,7 +33,7 @@ TEST(ScenarioOptions, AskWhatAFileWouldAsk) {
                                                   .context = "1000",
                                                   .prefill = "4096"});
   const Scenario file = test::parse_scenario(
-      "schema: depthcost/1\nname: kimi_k3 on b300_sxm\nmodel: kimi_k3\nhardware: b300_sxm\nresidual: {compare: [standard]}\n"
+      "schema: depthcost/1\nname: kimi_k3 on 32 x b300_sxm\nmodel: kimi_k3\nhardware: b300_sxm\nresidual: {compare: [standard]}\n"
       "parallelism: {tensor: 8, pipeline: 4}\nworkload: {decode: {sequences: [1, 64], context: "
       "1000}, prefill: {tokens: 4096, chunk: 4096, sequence_shards: 8}}\n",
       "it.yaml");
