@@ -41,7 +41,7 @@ ExitCode run_check(const CheckOptions& options, Console& console) {
   if (options.github) append_step_summary(report);
   const ExitCode code = exit_code(report);
   if (const CheckedScenario* red = first_red(report);
-      code == ExitCode::gate_said_no && red != nullptr)
+      code == ExitCode::gate_said_no && red != nullptr && !options.scenarios.empty())
     console.suggest(
         fmt::format("depthcost sweep {} says which block sizes keep their budgets", red->file));
   return code;

@@ -136,7 +136,8 @@ struct DenseMlp {
 };
 
 /// A router picks `num_active` of `num_experts` for each token; shared experts see all tokens.
-/// Where experts lie in groups, it picks from `groups_of_token` of them. [dsv3] Sec. 2.1.2
+/// Where experts lie in groups, it picks from `groups_of_token` of them. arXiv:2412.19437
+/// Sec. 2.1.2
 struct ExpertMlp {
   Count num_experts = 1;
   Count num_active = 1;

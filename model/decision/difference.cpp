@@ -140,6 +140,14 @@ std::vector<ChangedWord> changed_words(const std::vector<NamedWord>& before,
   return changed;
 }
 
+/// The row that says of the new path what `row` says of the old one; nullptr if none does.
+const PredictedRow* own_of(const PredictedRow& row, const Result& before, const Result& after,
+                           const RowIndex& new_rows) {
+  if (!row.name.ends_with(before.path)) return nullptr;
+  const std::string same = row.name.substr(0, row.name.size() - before.path.size());
+  return new_rows.find({row.section, same + after.path, {}});
+}
+
 /// The steps of the scenario's own path, by workload alone: "decode/64".
 std::vector<PredictedRow> own_steps(const Result& result) {
   std::vector<PredictedRow> own;
@@ -198,8 +206,12 @@ Difference difference(const Result& before, const Result& after, double toleranc
   for (const PredictedRow& row : before.rows) {
     if (const PredictedRow* now = new_rows.find(row))
       compare_rows(row, *now, tolerance, result);
-    else if (!is_other_path || !row.name.ends_with(before.path))
+    else if (const PredictedRow* own =
+                 is_other_path ? own_of(row, before, after, new_rows) : nullptr;
+             own == nullptr)
       result.removed.push_back({row.section, row.name, ""});
+    else if (!is_of_path(row, before))  // steps of the path were compared above
+      compare_rows(row, *own, tolerance, result);
   }
   for (const PredictedRow& row : after.rows)
     if (old_rows.find(row) == nullptr) result.added.push_back({row.section, row.name, ""});

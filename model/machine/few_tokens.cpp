@@ -15,7 +15,7 @@
 namespace depthcost {
 namespace {
 
-/// A draw whose time lies in the interval of `error`.
+/// A rate whose time lies in the interval of `error`.
 template <class Q>
 Estimate<Q> drawn(Q draw, const Estimate<double>& error, Evidence evidence) {
   return {(1 / error.high) * draw, draw, (1 / error.low) * draw, evidence};

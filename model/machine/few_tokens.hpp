@@ -81,7 +81,7 @@ struct FewTokens {
   double projection_wave = 1;        // what the second wave of these takes of the first
   Estimate<BytesPerSecond> loop_draw;
   Estimate<BytesPerSecond> ring_draw;  // and of a window
-  Estimate<double> projection_reuse;
+  Estimate<double> projection_reuse;   // KernelConstants
   Estimate<Seconds> coefficient_step;
   Estimate<Seconds> sinkhorn_step;
   Estimate<Seconds> folded_call;    // what a host kernel takes longer with an operation inside it

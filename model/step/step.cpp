@@ -72,8 +72,7 @@ WorkloadTimes workload_times(const Study& study, const ResidualPath& path,
                             .parameters = parameter_bytes(operation, pass.execution.storage),
                             .terms = seconds.terms,
                             .predicted = seconds.interval(evidence),
-                            .bound = launch.bound(),
-                            .critical = seconds.interval(evidence).value});
+                            .bound = launch.bound()});
     }
   return times;
 }

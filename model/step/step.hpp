@@ -24,13 +24,12 @@ struct TimeRow {
   double tokens = 0;
   double calls = 0;
   Launch launch = Launch::graph;
-  double memory_share = 1;  // of the bytes: what memory serves, not the cache
-  Bytes bytes;              // of the call, its parameters among them
-  Bytes parameters;         // read once, whatever the tokens are
-  TimeTerms terms;          // of `predicted`'s value
-  Estimate<Seconds> predicted;
+  double memory_share = 1;      // of the bytes: what memory serves, not the cache
+  Bytes bytes;                  // of the call, its parameters among them
+  Bytes parameters;             // read once, whatever the tokens are
+  TimeTerms terms;              // of `predicted`'s value
+  Estimate<Seconds> predicted;  // what the layer waits for
   Seconds bound;
-  Seconds critical;
 };
 
 /// Which term of the time formula the added time mostly consists of. `latency`: what a token takes

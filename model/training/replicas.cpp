@@ -144,13 +144,12 @@ ReductionTime& ReductionTime::operator+=(const ReductionTime& more) {
   return *this;
 }
 
-Seconds ReductionTime::exposed(IntervalEnd end, Seconds pipeline, Count num_micro_batches) const {
-  const Seconds of_one = (1 / as_double(num_micro_batches)) * pipeline;
+Seconds ReductionTime::exposed(IntervalEnd end, Seconds work_on_one, Seconds last_backward) const {
   switch (end) {
     case IntervalEnd::low:
-      return std::max(Seconds{}, once.low - of_one);
+      return std::max(Seconds{}, once.low - work_on_one);
     case IntervalEnd::value:
-      return once.value + std::min(backward.value, of_one);
+      return once.value + std::min(backward.value, last_backward);
     case IntervalEnd::high:
       return once.high;
   }

@@ -57,11 +57,11 @@ struct ReductionTime {
 
   ReductionTime& operator+=(const ReductionTime& more);
 
-  /// What a pipeline with so many micro-batches does not hide. `once`, but at the low end the work
-  /// on one micro-batch hides it. At the value the last backward pass hides nothing either: it is
-  /// as long as the longer of both, and the shorter one comes on top. At the high end that is in
-  /// each pass. [ours]
-  Seconds exposed(IntervalEnd end, Seconds pipeline, Count num_micro_batches) const;
+  /// What a step does not hide of these. `once`, but at the low end the work on one micro-batch
+  /// hides it. At the value the exchange of the last backward pass waits for its gradients: that
+  /// pass lasts as long as the longer of both, and the shorter one comes on top. At the high end
+  /// that is in each pass. [ours]
+  Seconds exposed(IntervalEnd end, Seconds work_on_one, Seconds last_backward) const;
 };
 
 /// A pass beside which replicas exchange: the longer of both, at the high end one after the other.

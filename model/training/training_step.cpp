@@ -1,5 +1,6 @@
 // Five simulations for each scheme: the middle, and both ends of the residual path with both ends
-// of the rest. What replicas exchange is added to each at both of its ends.
+// of the rest. What replicas exchange once a step is added to each at both of its ends. Where they
+// exchange in every pass there are nine, since that is part of the pipeline.
 #include "model/training/training_step.hpp"
 
 #include <algorithm>
@@ -91,6 +92,9 @@ class TrainingModel {
                     reduction(standard_path(), IntervalEnd::value, *study.training->baseline_step));
     else if (!rest_.rows.empty() && study.model.architecture && has_training_shares(*study.machine))
       add_reduction();
+    for (const LayerWork& chunk : layer_work(study, rest_, IntervalEnd::value))
+      backward_of_device_ += chunk.recompute + chunk.backward_input + chunk.backward_weight;
+    backward_of_device_ = (1 / as_double(layout_of(study).num_stages)) * backward_of_device_;
   }
 
   const Study& study() const { return study_; }
@@ -102,7 +106,8 @@ class TrainingModel {
   /// What replicas' messages once a step add to a pipeline of that makespan: those of the layers'
   /// weights and of the path's own. It is part of a measured step.
   Seconds reduction(const ResidualPath& path, IntervalEnd end, Seconds makespan) const {
-    return exchange_of(path).exposed(end, makespan, study_.training->num_micro_batches);
+    const double one = 1 / as_double(study_.training->num_micro_batches);
+    return exchange_of(path).exposed(end, one * makespan, backward_of_device_);
   }
 
   /// Whether pipelines differ in what replicas exchange in every micro-batch.
@@ -146,8 +151,8 @@ class TrainingModel {
       times.chunks.push_back(
           chunk_times({}, chunk, {}, of_a_chunk(reduction_, IntervalEnd::value)));
     const Seconds pipeline = makespan(times);
-    return pipeline +
-           reduction_.exposed(IntervalEnd::value, pipeline, study_.training->num_micro_batches);
+    const double one = 1 / as_double(study_.training->num_micro_batches);
+    return pipeline + reduction_.exposed(IntervalEnd::value, one * pipeline, backward_of_device_);
   }
 
   PipelineWork work(const ResidualPath& path, Schedule schedule, const Case& at) const {
@@ -275,6 +280,7 @@ class TrainingModel {
   PipelineOrder order_;
   RestOfStep rest_;
   ReductionTime reduction_;
+  Seconds backward_of_device_;  // of the layers on one micro-batch, the mean over stages
 };
 
 /// Both ranges together, around the value of the first.

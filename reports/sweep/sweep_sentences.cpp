@@ -55,7 +55,7 @@ std::string losses(const SweepChoice& choice) {
   if (source_blocks(choice) == nullptr)
     return fmt::format("published loss {}", loss_text(quality.by_size));
   const auto text = [](const LossReading& reading) {
-    return reading.loss ? loss_text(reading) : fmt::format("{} than published", name(reading.kind));
+    return reading.loss ? loss_text(reading) : fmt::format("none ({})", name(reading.kind));
   };
   return fmt::format("published loss {} by block size, {} by number of blocks",
                      text(quality.by_size), text(quality.by_count));
@@ -257,7 +257,7 @@ void say_readings(Sentences& out, const SweepGroup& group, const Recommendation&
                                  choice ? described(sweep, *choice) : "nothing", by));
   };
   add(said.by_size, "the size of blocks");
-  add(said.by_count, "their number");
+  add(said.by_count, "the number of blocks");
   if (others.empty()) return;
   out.push_back(fmt::format("Another answer: {}.", fmt::join(others, "; ")));
 }
@@ -274,10 +274,10 @@ void say_cut_decoder_layer(Sentences& out, const SweepGroup& group, std::size_t 
       blocks->block_size, blocks->block_size - 1, blocks->block_size + 1));
 }
 
-/// "have a loss of 1.746", "are finer than any that was published".
+/// "a loss of 1.746", "no loss, being finer than any that was published".
 std::string reading_text(const LossReading& reading) {
-  if (reading.loss) return fmt::format("have a loss of {}", loss_text(reading));
-  return fmt::format("are {} than any that was published", name(reading.kind));
+  if (reading.loss) return fmt::format("a loss of {}", loss_text(reading));
+  return fmt::format("no loss, being {} than any that was published", name(reading.kind));
 }
 
 /// Says where the two readings of Fig. 6 differ: by the size of blocks, and by their number.
@@ -290,8 +290,8 @@ void say_disagreement(Sentences& out, const SweepGroup& group, std::size_t choic
   const Count N = blocks->num_blocks;
   if (quality.agrees()) return;
   out.push_back(fmt::format(
-      "The published losses can be read in two ways: by number, {} {}; by size, blocks of {} {} "
-      "(Fig. 6, {} layers). The higher one counts.",
+      "The published losses can be read in two ways. For {} there is {}, for blocks of {} {} (Fig. 6, {} "
+      "layers). The higher one counts.",
       counted(N, "block", "blocks"), reading_text(quality.by_count), counted(S, "layer", "layers"),
       reading_text(quality.by_size), kFigure6Layers));
 }

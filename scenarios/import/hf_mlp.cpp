@@ -217,7 +217,9 @@ void add_groups(const HfModel& model, std::vector<ImportedValue>& members,
                 std::vector<std::string>& paths) {
   const auto groups = model.config.find({"n_group", "num_expert_group", "n_expert_groups"});
   const auto chosen = model.config.find({"topk_group", "n_limited_groups"});
-  if (!groups || !chosen || groups->count() == 1) return;
+  const auto method = model.config.find({"topk_method"});
+  const bool is_limited = !method || method->word() != "greedy";
+  if (!groups || !chosen || !is_limited || groups->count(Range::non_negative) < 2) return;
   members.push_back({"groups", fmt::format("{}", groups->count()), groups->position()});
   members.push_back({"groups_per_token", fmt::format("{}", chosen->count()), chosen->position()});
   paths.push_back(groups->path());

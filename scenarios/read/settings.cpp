@@ -15,6 +15,13 @@ namespace {
 const char* const kSetOption = "--set";
 constexpr std::string_view kBaselineStep = "baseline_step";
 
+std::string path_of(const std::string& setting) { return setting.substr(0, setting.find('=')); }
+
+/// Whether a key lies inside another one: "a.b" in "a".
+bool is_below(std::string_view inner, std::string_view outer) {
+  return inner.size() > outer.size() && inner.starts_with(outer) && inner[outer.size()] == '.';
+}
+
 [[noreturn]] void refuse_setting(const std::string& setting, const std::string& why) {
   throw InputError({kSetOption, 1, 1},
                    fmt::format("invalid setting '{}' ({})", printable(setting), why));
@@ -83,30 +90,41 @@ void apply_setting(const std::string& setting, Node& document) {
 
 }  // namespace
 
-bool has_measured_step_of(const Node& document, std::string_view path) {
+std::vector<std::string> measured_steps_of(const Node& document, std::string_view path) {
   const auto* map = std::get_if<Map>(&document.content);
   const Node* steps = map == nullptr ? nullptr : map->find(kBaselineStep);
   const auto* measured = steps == nullptr ? nullptr : std::get_if<Map>(&steps->content);
-  if (measured == nullptr) return false;
-  const auto is_at = [&](std::string_view key) {
-    return path == key || (path.starts_with(key) && path[key.size()] == '.');
+  if (measured == nullptr) return {};
+  const auto is_changed = [&](std::string_view key) {
+    return path == key || is_below(path, key) || is_below(key, path);
   };
-  if (is_at("hardware") || is_at("model") || is_at("parallelism")) return true;
-  if (is_at("workload.decode.sequences") || is_at("workload.decode.context"))
-    return measured->find("decode") != nullptr;
-  if (is_at("workload.prefill.tokens")) return measured->find("prefill") != nullptr;
-  return is_at("workload.training") && measured->find("training") != nullptr;
+  const bool is_of_all = is_changed("hardware") || is_changed("model") || is_changed("parallelism");
+  std::vector<std::string> steps_of;
+  const auto add = [&](const char* workload, bool is_wrong) {
+    if (is_wrong && measured->find(workload) != nullptr) steps_of.emplace_back(workload);
+  };
+  add("decode", is_of_all || is_changed("workload.decode.sequences") ||
+                    is_changed("workload.decode.context"));
+  add("prefill", is_of_all || is_changed("workload.prefill.tokens"));
+  add("training", is_of_all || is_changed("workload.training"));
+  return steps_of;
 }
 
 void apply_settings(const std::vector<std::string>& settings, Node& document) {
-  const bool is_measured_anew =
-      std::any_of(settings.begin(), settings.end(),
-                  [](const std::string& setting) { return setting.starts_with(kBaselineStep); });
+  const auto is_measured_anew = [&](const std::string& step) {
+    return std::any_of(settings.begin(), settings.end(), [&](const std::string& setting) {
+      const std::string path = path_of(setting);
+      return path == kBaselineStep || path == fmt::format("{}.{}", kBaselineStep, step);
+    });
+  };
   for (const std::string& setting : settings)
-    if (!is_measured_anew && has_measured_step_of(document, setting.substr(0, setting.find('='))))
-      refuse_setting(setting,
-                     "baseline_step was measured without it; set baseline_step, too, as "
-                     "baseline_step.decode=20 ms");
+    for (const std::string& step : measured_steps_of(document, path_of(setting)))
+      if (!is_measured_anew(step))
+        refuse_setting(
+            setting,
+            fmt::format("baseline_step.{0} was measured with the scenario's own value; set "
+                        "baseline_step.{0}, too",
+                        step));
   for (const std::string& setting : settings) apply_setting(setting, document);
 }
 

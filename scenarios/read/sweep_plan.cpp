@@ -211,7 +211,7 @@ class Planner {
       axes.insert(axes.begin(), parse_axes({"block_size=1..L"}).front());
     for (Axis& axis : axes) {
       check_reference(axis);
-      if (has_measured_step_of(source_.document, axis.path))
+      if (!measured_steps_of(source_.document, axis.path).empty())
         throw InputError(
             axis_position(),
             fmt::format("conflicting axis '{}' (the scenario has a baseline_step, which was "

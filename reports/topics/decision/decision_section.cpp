@@ -250,7 +250,7 @@ std::string prefill_text(const Study& study) {
     text += fmt::format(". The residual path is sequence-parallel over {} devices",
                         prefill.sequence_shards);
   else if (study.tensor_parallel_size > 1)
-    text += ". Every device has all of them on its residual path";
+    text += ". Every device has all prefill tokens on its residual path";
   return text + ".";
 }
 

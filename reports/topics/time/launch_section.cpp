@@ -34,7 +34,7 @@ void append_launch(JsonWriter& json, const TimeRow& row) {
   json.member("low_seconds", row.predicted.low.value);
   json.member("high_seconds", row.predicted.high.value);
   json.member("bound_seconds", row.bound.value);
-  json.member("critical_seconds", row.critical.value);
+  json.member("critical_seconds", row.predicted.value.value);
   json.member("evidence", name(row.predicted.evidence));
   json.member("memory_share", row.memory_share);
   json.member("reads_d", moved.reads_d);
@@ -45,16 +45,15 @@ void append_launch(JsonWriter& json, const TimeRow& row) {
 
 Table operation_table(const Evaluation& e, WorkloadId workload) {
   Table table{{name(workload), right("sources"), right("moves"), right("tokens"), right("calls"),
-               "predicted", right("bound"), right("critical"), right("from memory"), "evidence"}};
+               "predicted", right("bound"), right("from memory"), "evidence"}};
   for (const TimeRow& row : e.time)
     if (row.workload == workload && row.path == &e.paths.front() &&
         row.schedule == e.study.schedule)
-      table.add(name(row.operation.id), std::to_string(row.operation.sources),
-                format_d(total_d(traffic(row.operation))),
-                format_count(static_cast<Count>(row.tokens)),
-                format_count(static_cast<Count>(row.calls)), format_seconds(row.predicted),
-                format_seconds(row.bound), format_seconds(row.critical),
-                format_ratio(row.memory_share), name(row.predicted.evidence));
+      table.add(
+          name(row.operation.id), std::to_string(row.operation.sources),
+          format_d(total_d(traffic(row.operation))), format_count(static_cast<Count>(row.tokens)),
+          format_count(static_cast<Count>(row.calls)), format_seconds(row.predicted),
+          format_seconds(row.bound), format_ratio(row.memory_share), name(row.predicted.evidence));
   return table;
 }
 
@@ -70,8 +69,9 @@ std::string terms_text(const TimeTerms& terms) {
 
 /// A Phase 1 that runs beside other work ends before its last byte is needed.
 std::string hoisted_text(const TimeRow& row) {
-  return row.critical < row.terms.total() ? " (phase1 is hoisted: the rest runs beside the layers)"
-                                          : "";
+  return row.predicted.value < row.terms.total()
+             ? " (phase1 is hoisted: the rest runs beside the layers)"
+             : "";
 }
 
 std::string metric_of(const TimeRow& row) {
@@ -119,9 +119,8 @@ void write_markdown(Document& out) {
   if (e.time.empty()) return;
   out.heading("Time by operation");
   out.paragraph(
-      "One call of each operation. `bound`: nothing can be faster. `critical`: what the layer "
-      "waits for; the rest can be hoisted beside a neighbour that does not use the memory. `from "
-      "memory`: share of the bytes that the cache does not serve.");
+      "One call of each operation. `predicted`: what the layer waits for. `bound`: nothing can be "
+      "faster. `from memory`: share of the bytes that the cache does not serve.");
   out.paragraph(fmt::format("<details><summary>{} as {}, operation by operation</summary>",
                             name(e.study.path.scheme), name(e.study.schedule)));
   for (const WorkloadId workload : timed_workloads(e))

@@ -239,9 +239,7 @@ void write_device(Document& out) {
   out.table(training_throughput_table(e));
 }
 
-}  // namespace
-
-/// No more digits than a time has.
+/// Three significant digits.
 std::string rounded_count(double count) {
   const double unit = std::pow(10.0, std::floor(std::log10(std::max(1.0, count))) - 2);
   return format_count(std::llround(std::max(1.0, unit) * std::round(count / std::max(1.0, unit))));
@@ -254,13 +252,15 @@ Estimate<double> utilization_of(const Evaluation& e, const TrainingRun& run, con
       [&](const StepRow& step) { return step.path == run.path && step.schedule == run.schedule; });
   const double value = at.utilization;
   if (row == e.training.steps.end() || !row->baseline_step || !row->overhead)
-    return {value, value, value};
+    return {value, value, value, Evidence::assumed};
   const Estimate<Seconds>& baseline = *row->baseline_step;
   const Seconds step = (1 + row->overhead->value) * baseline.value;
   const Seconds shortest = (1 + row->overhead->low) * baseline.low;
   const Seconds longest = (1 + row->overhead->high) * baseline.high;
   return {value * (step / longest), value, value * (step / shortest), row->delta.evidence};
 }
+
+}  // namespace
 
 std::optional<Throughput> throughput_of(const Evaluation& e, const TrainingRun& run) {
   if (!is_step_known(e) || !e.study.model.architecture || !e.study.machine->tensor_rate)
@@ -303,13 +303,16 @@ std::string balance_sentence(const Evaluation& e) {
   const auto longest = std::max_element(stages.begin(), stages.end());
   const Seconds others = (1 / static_cast<double>(stages.size() - 1)) * (all - *longest);
   constexpr double kUneven = 1.1;
-  if (*longest < kUneven * others) return {};
-  const bool has_head = longest + 1 == stages.end();
+  if (others == Seconds{} || *longest < kUneven * others) return {};
+  const std::vector<Count>& layers = e.study.pipeline->chunk_layers;
+  const bool is_last = longest + 1 == stages.end() || num_copies(e.study.training->schedule) > 1;
+  const bool has_head =
+      is_last && layers.back() <= *std::max_element(layers.begin(), layers.end() - 1);
   return fmt::format(
       "Stage {} works {} longer than the mean of the others{}, and they wait for it: "
       "`parallelism.chunk_layers` can share out the layers more evenly.",
       longest - stages.begin(), format_ratio(*longest / others - 1),
-      has_head ? ", since it has the head" : "");
+      has_head ? ", since the last chunk has the head" : "");
 }
 
 void write_json(JsonWriter& json, const Answer& answer) {

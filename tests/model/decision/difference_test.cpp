@@ -65,6 +65,14 @@ TEST(Difference, HoldsTheScenariosOwnPathAgainstTheOldOne) {
   EXPECT_EQ(worse.moves[0].row, "decode/1");
   EXPECT_TRUE(worse.removed.empty());
   EXPECT_TRUE(difference(result("mhc unfused", 4), result("mhc one_pass", 1), 0.01).holds());
+  // A workload that is gone is gone.
+  Result two = result("mhc unfused", 4);
+  two.rows.push_back({.section = "step",
+                      .name = "decode/64 mhc unfused",
+                      .quantities = {estimated("delta_seconds", 1, 2, 3)}});
+  const Difference gone = difference(two, result("mhc one_pass", 1), 0.01);
+  ASSERT_EQ(gone.removed.size(), 1U);
+  EXPECT_EQ(gone.removed[0].row, "decode/64 mhc unfused");
   EXPECT_TRUE(difference(result("mhc one_pass", 1), result("mhc one_pass", 1), 0.01).moves.empty());
 }
 

@@ -161,7 +161,6 @@ RC_GTEST_PROP(TimeRows, AreOrderedFromBoundToHighEnd, ()) {
     RC_ASSERT(at_most(row.bound, row.predicted.low));
     RC_ASSERT(row.predicted.low <= row.predicted.value);
     RC_ASSERT(row.predicted.value <= row.predicted.high);
-    RC_ASSERT(row.critical <= row.predicted.value);
     RC_ASSERT(0 <= row.memory_share && row.memory_share <= 1);
   }
 }

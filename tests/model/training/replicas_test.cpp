@@ -112,11 +112,11 @@ TEST(Reduction, CrossesNodesInParts) {
   EXPECT_NEAR(time->once.value.value, 6e9 * 0.75 / 8 / (0.8 * 50e9) + 6e9 * 0.875 / (0.8 * 400e9),
               1e-9);
   // At the low end the work on one of eight micro-batches hides it.
-  EXPECT_EQ(time->exposed(IntervalEnd::low, Seconds{8}, 8), Seconds{});
-  EXPECT_NEAR(time->exposed(IntervalEnd::low, Seconds{0.08}, 8).value, time->once.low.value - 0.01,
+  EXPECT_EQ(time->exposed(IntervalEnd::low, Seconds{1}, {}), Seconds{});
+  EXPECT_NEAR(time->exposed(IntervalEnd::low, Seconds{0.01}, {}).value, time->once.low.value - 0.01,
               1e-12);
-  EXPECT_EQ(time->exposed(IntervalEnd::value, Seconds{8}, 8), time->once.value);
-  EXPECT_GT(time->exposed(IntervalEnd::high, Seconds{8}, 8), time->once.value);
+  EXPECT_EQ(time->exposed(IntervalEnd::value, Seconds{1}, {}), time->once.value);
+  EXPECT_GT(time->exposed(IntervalEnd::high, Seconds{1}, {}), time->once.value);
 }
 
 /// What is not shared out comes back as it went: the sum of the gradients. A device that keeps a
@@ -159,13 +159,13 @@ TEST(Reduction, OfTheLastBackwardPassIsLeft) {
   Study study = study_of(1, 1, 8, 1);
   study.training->sharding = StateSharding::gradients;
   const ReductionTime time = reduction_time(study, {.dense = 1e9}).value();
-  const auto exposed = [&](IntervalEnd end, double pipeline) {
-    return time.exposed(end, Seconds{pipeline}, 16);
+  const auto exposed = [&](IntervalEnd end, double last_backward) {
+    return time.exposed(end, Seconds{1}, Seconds{last_backward});
   };
-  EXPECT_EQ(exposed(IntervalEnd::value, 16), time.once.value + time.backward.value);
-  EXPECT_NEAR(exposed(IntervalEnd::value, 0.016).value, time.once.value.value + 1e-3, 1e-12);
-  EXPECT_EQ(exposed(IntervalEnd::low, 16), Seconds{});
-  EXPECT_EQ(exposed(IntervalEnd::high, 16), time.once.high);
+  EXPECT_EQ(exposed(IntervalEnd::value, 1), time.once.value + time.backward.value);
+  EXPECT_NEAR(exposed(IntervalEnd::value, 1e-3).value, time.once.value.value + 1e-3, 1e-12);
+  EXPECT_EQ(exposed(IntervalEnd::low, 1), Seconds{});
+  EXPECT_EQ(exposed(IntervalEnd::high, 1), time.once.high);
 }
 
 /// Each micro-batch's passes over two links: nothing of it comes once a step.

@@ -253,7 +253,7 @@ TEST(Report, SaysHowAPrefillIsSharedOut) {
               ". The residual path is sequence-parallel over 4 devices.");
   study.prefill->sequence_shards = 1;
   expect_text(documents_of(evaluate(study), {}),
-              ". Every device has all of them on its residual path.");
+              ". Every device has all prefill tokens on its residual path.");
 }
 
 TEST(Report, SaysHowAttnResIsAskedAbout) {

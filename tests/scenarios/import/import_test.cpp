@@ -407,6 +407,16 @@ TEST(ImportedMlp, OfDeepSeekPicksExpertsFromSomeOfTheirGroups) {
   const std::vector<std::string> records = records_of(imported("deepseek_v3").mlp);
   EXPECT_NE(records.back().find("groups=8 groups_per_token=4"), std::string::npos)
       << records.back();
+  for (const char* without :
+       {"\"topk_group\": 4, \"topk_method\": \"greedy\"", "\"topk_groups\": 4"})
+    EXPECT_EQ(
+        records_of(edited("deepseek_v3", "\"topk_group\": 4", without).mlp).back().find("groups"),
+        std::string::npos)
+        << without;
+  for (const char* zero : {"\"n_group\": 0", "\"n_group\": 1"})
+    EXPECT_EQ(records_of(edited("deepseek_v3", "\"n_group\": 8", zero).mlp).back().find("groups"),
+              std::string::npos)
+        << zero;
   for (const char* name : {"glm_5", "kimi_k2"})
     EXPECT_EQ(records_of(imported(name).mlp).back().find("groups"), std::string::npos) << name;
 }

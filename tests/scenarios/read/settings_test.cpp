@@ -58,14 +58,15 @@ TEST(Settings, LeaveAMeasuredStepWhereItWasMeasured) {
     return std::string();
   };
   const std::string why =
-      " (baseline_step was measured without it; set baseline_step, too, as "
-      "baseline_step.decode=20 ms)";
+      " (baseline_step.decode was measured with the scenario's own value; set baseline_step.decode, "
+      "too)";
   for (const std::string setting :
        {"hardware=b200_sxm", "model=llama_3_1_8b", "parallelism.tensor=4",
-        "parallelism={tensor: 4}", "workload.decode.sequences=1024",
-        "workload.decode.context=100"}) {
+        "parallelism={tensor: 4}", "workload.decode.sequences=1024", "workload.decode.context=100",
+        "workload.decode={sequences: 1024}"}) {
     EXPECT_EQ(problem(setting), "--set:1:1: error: invalid setting '" + setting + "'" + why);
     EXPECT_EQ(problem(setting, "baseline_step.decode=30 ms"), "") << setting;
+    EXPECT_NE(problem(setting, "baseline_step.prefill=1 s"), "") << setting;
   }
   EXPECT_EQ(problem("residual.attach=standalone"), "");
   EXPECT_EQ(problem("workload.prefill.tokens=1000"), "");
