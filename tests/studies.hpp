@@ -75,6 +75,18 @@ inline Study modelled_study() {
   return study;
 }
 
+/// Llama 3.1 8B in blocks of eight layers on one device, in place of the model of `study`.
+inline Study as_llama_8b(Study study) {
+  study.model = {.name = "Llama", .num_layers = 64, .hidden_size = 4096};
+  study.model.architecture = llama_8b();
+  study.path = {Scheme{schemes::kBlockAttnRes, {.blocks = partition_by_size(64, 8)}}, 64};
+  study.compare.clear();
+  study.pipeline.reset();
+  study.prefill.reset();
+  study.tensor_parallel_size = 1;
+  return study;
+}
+
 /// A training step on four stages with two virtual stages each, over links of 10 us and 50 GB/s;
 /// every tensor rank holds all tokens.
 inline Study training_study() {

@@ -92,9 +92,7 @@ class TrainingModel {
                     reduction(standard_path(), IntervalEnd::value, *study.training->baseline_step));
     else if (!rest_.rows.empty() && study.model.architecture && has_training_shares(*study.machine))
       add_reduction();
-    for (const LayerWork& chunk : layer_work(study, rest_, IntervalEnd::value))
-      backward_of_device_ += chunk.recompute + chunk.backward_input + chunk.backward_weight;
-    backward_of_device_ = (1 / as_double(layout_of(study).num_stages)) * backward_of_device_;
+    if (exchanges_in_passes()) backward_of_device_ = backward_of_device();
   }
 
   const Study& study() const { return study_; }
@@ -106,15 +104,12 @@ class TrainingModel {
   /// What replicas' messages once a step add to a pipeline of that makespan: those of the layers'
   /// weights and of the path's own. It is part of a measured step.
   Seconds reduction(const ResidualPath& path, IntervalEnd end, Seconds makespan) const {
-    const double one = 1 / as_double(study_.training->num_micro_batches);
-    return exchange_of(path).exposed(end, one * makespan, backward_of_device_);
+    return exposed(exchange_of(path), end, makespan);
   }
 
-  /// Whether pipelines differ in what replicas exchange in every micro-batch.
-  bool exchanges_in_passes() const {
-    return study_.training->sharding == StateSharding::gradients ||
-           study_.training->sharding == StateSharding::weights;
-  }
+  /// Whether a case has another pipeline than the one before it: what replicas exchange beside its
+  /// passes is part of it.
+  bool has_own_pipeline(std::size_t i) const { return begins_pipeline(i) || exchanges_in_passes(); }
 
   /// The pipeline and what it does not hide, in the middle.
   Seconds step_seconds(const ResidualPath& path, Schedule schedule) const {
@@ -131,7 +126,7 @@ class TrainingModel {
     Seconds pipeline;
     for (std::size_t i = 1; i < kCases.size(); ++i) {
       const Case altered = at(kCases[i]);
-      if (begins_pipeline(i) || exchanges_in_passes())
+      if (has_own_pipeline(i))
         pipeline = makespan(times(path, schedule, work[pipeline_of(i)], altered));
       steps[i] = pipeline + reduction(path, altered.exchange, pipeline);
     }
@@ -151,8 +146,7 @@ class TrainingModel {
       times.chunks.push_back(
           chunk_times({}, chunk, {}, of_a_chunk(reduction_, IntervalEnd::value)));
     const Seconds pipeline = makespan(times);
-    const double one = 1 / as_double(study_.training->num_micro_batches);
-    return pipeline + reduction_.exposed(IntervalEnd::value, one * pipeline, backward_of_device_);
+    return pipeline + exposed(reduction_, IntervalEnd::value, pipeline);
   }
 
   PipelineWork work(const ResidualPath& path, Schedule schedule, const Case& at) const {
@@ -196,6 +190,22 @@ class TrainingModel {
   Exchange of_a_chunk(const ReductionTime& of_a_device, IntervalEnd end) const {
     const double share = 1 / static_cast<double>(layout_of(study_).num_virtual_stages);
     return {share * at(of_a_device.forward, end), share * at(of_a_device.backward, end), end};
+  }
+
+  /// Whether replicas exchange in every micro-batch.
+  bool exchanges_in_passes() const { return study_.training->sharding >= StateSharding::gradients; }
+
+  /// The backward pass of a device's layers on one micro-batch, in the mean over the stages.
+  Seconds backward_of_device() const {
+    Seconds all;
+    for (const LayerWork& chunk : layer_work(study_, rest_, IntervalEnd::value))
+      all += chunk.recompute + chunk.backward_input + chunk.backward_weight;
+    return (1 / as_double(layout_of(study_).num_stages)) * all;
+  }
+
+  Seconds exposed(const ReductionTime& exchange, IntervalEnd end, Seconds makespan) const {
+    const double of_one = 1 / as_double(study_.training->num_micro_batches);
+    return exchange.exposed(end, of_one * makespan, backward_of_device_);
   }
 
   ReductionTime exchange_of(const ResidualPath& path) const {
@@ -280,7 +290,7 @@ class TrainingModel {
   PipelineOrder order_;
   RestOfStep rest_;
   ReductionTime reduction_;
-  Seconds backward_of_device_;  // of the layers on one micro-batch, the mean over stages
+  Seconds backward_of_device_;  // where it matters: exchanges_in_passes()
 };
 
 /// Both ranges together, around the value of the first.
@@ -453,7 +463,7 @@ ExposedCommunication exposed_communication(const Study& study) {
   Seconds exposed;
   for (std::size_t i = 0; i < kCases.size(); ++i) {
     const Case& at = kCases[i];
-    if (begins_pipeline(i) || model.exchanges_in_passes()) {
+    if (model.has_own_pipeline(i)) {
       PipelineWork times =
           model.times(study.path, study.schedule,
                       residual_work(study, study.path, study.schedule, at.corner), at);

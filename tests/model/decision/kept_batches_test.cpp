@@ -13,14 +13,7 @@ namespace depthcost::kept_batches_test {
 namespace {
 
 Study served() {
-  Study study = test::modelled_study();
-  study.model = {.name = "Llama", .num_layers = 64, .hidden_size = 4096};
-  study.model.architecture = test::llama_8b();
-  study.path = {Scheme{schemes::kBlockAttnRes, {.blocks = partition_by_size(64, 8)}}, 64};
-  study.compare.clear();
-  study.pipeline.reset();
-  study.prefill.reset();
-  study.tensor_parallel_size = 1;
+  Study study = test::as_llama_8b(test::modelled_study());
   study.machine->memory_capacity = Bytes{1e15};
   study.decode = Decode{.sequences = {1}, .context = 1000};
   return study;

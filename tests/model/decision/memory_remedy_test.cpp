@@ -17,14 +17,9 @@ namespace {
 
 /// Llama 3.1 8B on 8 replicas of one node.
 Study llama_training() {
-  Study study = test::kimi_k3_study();
-  study.model = {.name = "Llama", .num_layers = 64, .hidden_size = 4096};
-  study.model.architecture = test::llama_8b();
+  Study study = test::as_llama_8b(test::kimi_k3_study());
   study.path = {Scheme{schemes::kStandard}, 64};
-  study.pipeline.reset();
   study.decode.reset();
-  study.prefill.reset();
-  study.tensor_parallel_size = 1;
   study.data_parallel_size = 8;
   study.expert_parallel_size = 1;
   study.machine->devices_per_node = 8;

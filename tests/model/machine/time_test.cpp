@@ -212,25 +212,19 @@ TEST(BankAge, IsALayerUnlessPhase1ReadsTheBankOnceABlock) {
   EXPECT_EQ(bank_age(Scheme{schemes::kStandard}, Schedule::fused), 1);
 }
 
+/// 2 MB of a d-vector and 1 MB of scalars for 1000 tokens; and scalars that stand alone.
 TEST(LooseScalars, AreF32AndLieWhereTheVectorsDo) {
-  Operation operation = moving(1, 0);
-  operation.reads_scalars = 250;  // 1 MB for 1000 tokens
-  EXPECT_DOUBLE_EQ(test::time_terms(memory_alone(), operation, thousand_tokens(), {}).bytes.value,
-                   3 / 5.0 * kUs);
-  EXPECT_DOUBLE_EQ(
-      test::time_terms(test::round_machine(), operation, thousand_tokens(Bytes{0}), {}).bytes.value,
-      3 / 10.0 * kUs);
-}
-
-/// Scalars that no d-vector stands beside are bytes like all others.
-TEST(LooseScalars, MoveAloneToo) {
-  Operation operation = moving(0, 0);
-  operation.reads_scalars = 250;  // 1 MB for 1000 tokens
-  EXPECT_DOUBLE_EQ(test::time_terms(memory_alone(), operation, thousand_tokens(), {}).bytes.value,
-                   1 / 5.0 * kUs);
-  EXPECT_DOUBLE_EQ(
-      test::time_terms(test::round_machine(), operation, thousand_tokens(Bytes{0}), {}).bytes.value,
-      1 / 10.0 * kUs);
+  for (const double vectors : {1.0, 0.0}) {
+    Operation operation = moving(vectors, 0);
+    operation.reads_scalars = 250;
+    const auto bytes = [&](const Machine& machine, const Execution& execution) {
+      return test::time_terms(machine, operation, execution, {}).bytes.value;
+    };
+    const double megabytes = 2 * vectors + 1;
+    EXPECT_DOUBLE_EQ(bytes(memory_alone(), thousand_tokens()), megabytes / 5 * kUs) << vectors;
+    EXPECT_DOUBLE_EQ(bytes(test::round_machine(), thousand_tokens(Bytes{0})), megabytes / 10 * kUs)
+        << vectors;
+  }
 }
 
 TEST(Phase1Type, WidensTheOutputsAlone) {

@@ -16,14 +16,7 @@ namespace {
 
 /// Llama 3.1 8B, one sequence with 1,000 tokens behind it.
 Study llama_study() {
-  Study study = test::kimi_k3_study();
-  study.model = {.name = "Llama", .num_layers = 64, .hidden_size = 4096};
-  study.model.architecture = test::llama_8b();
-  study.path = {Scheme{schemes::kBlockAttnRes, {.blocks = partition_by_size(64, 8)}}, 64};
-  study.compare.clear();
-  study.pipeline.reset();
-  study.prefill.reset();
-  study.tensor_parallel_size = 1;
+  Study study = test::as_llama_8b(test::kimi_k3_study());
   study.decode = Decode{.sequences = {1}, .context = 1000};
   study.budgets.clear();
   return study;

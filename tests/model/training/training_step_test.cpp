@@ -37,16 +37,10 @@ std::vector<TransferPoint> round_sends() {
 
 /// Llama 3.1 8B with eight blocks of eight layers, 4,096 tokens a micro-batch.
 Study llama_training() {
-  Study study = test::kimi_k3_study();
-  study.model = {.name = "Llama", .num_layers = 64, .hidden_size = 4096};
-  study.model.architecture = test::llama_8b();
-  study.path = {Scheme{schemes::kBlockAttnRes, {.blocks = partition_by_size(64, 8)}}, 64};
+  Study study = test::as_llama_8b(test::kimi_k3_study());
   study.compare = {{Scheme{schemes::kStandard}, 64},
                    {Scheme{schemes::kMhc, {.num_streams = 4}}, 64}};
-  study.pipeline.reset();
   study.decode.reset();
-  study.prefill.reset();
-  study.tensor_parallel_size = 1;
   study.budgets.clear();
   study.machine->transfers = round_sends();
   study.training = Training{.sequence_length = 4096, .num_micro_batches = 8};
