@@ -45,14 +45,17 @@ HWY_BEFORE_NAMESPACE();
 namespace depthcost::cpu::HWY_NAMESPACE {
 namespace {
 
+/// Tokens that share the router's rows.
+inline constexpr std::size_t kRouterTokens = num_router_sums(kLanes) / 2;
+
 /// Scratch of a thread.
 template <class T>
 struct AltupWorkspace {
   StreamMapWorkspace<T> map;
   Buffer<float> router;       // M g (A, d), rows in the order of T
   Buffer<float> output_gain;  // in the order of T
-  Buffer<float> row;          // a row that is not stored, in the order of T
-  Buffer<float> modalities;   // m (A)
+  Buffer<float> rows;         // of a tile's tokens, not stored, in the order of T
+  Buffer<float> modalities;   // m (N, A)
   Buffer<float> weights;      // c (A)
 };
 
@@ -77,62 +80,110 @@ WeightedRouter weighted_router(AltupWorkspace<T>& workspace, const AltupRouter& 
       const Pair weight = load_for<T>(router.matrix + k * d + i, where);
       store_raw(rows + k * stride + i, weight * load_for<T>(router.norm.gain + i, where));
     });
-  return {rows, stride, num_copies, d, router.norm.eps, workspace.modalities.at_least(num_copies)};
+  return {rows, stride,          num_copies,
+          d,    router.norm.eps, workspace.modalities.at_least(kRouterTokens * num_copies)};
 }
 
-/// (M g) x of G rows of the router.
-template <std::size_t G>
-HWY_INLINE void meet_router(const WeightedRouter& router, std::size_t first, const float* row) {
-  Pair dots[G];
+/// (M g) x of G rows of the router and N tokens' rows, whose blocks are load_row(n, offset, where).
+template <std::size_t N, std::size_t G, class LoadRow>
+HWY_INLINE void meet_router(const WeightedRouter& router, std::size_t first,
+                            const LoadRow& load_row) {
+  Pair dots[N][G];
   HWY_UNROLL(8)
-  for (std::size_t g = 0; g < G; ++g) dots[g] = zeros();
+  for (std::size_t n = 0; n < N; ++n)
+    for (std::size_t g = 0; g < G; ++g) dots[n][g] = zeros();
   const float* rows = router.rows + first * router.stride;
-  for (std::size_t i = 0; i < router.size; i += kBlock) {
-    const Pair x = load_raw(row + i);
+  for_each_block(router.size, [&](std::size_t i, auto where) DEPTHCOST_INLINED {
+    Pair weights[G];
     HWY_UNROLL(8)
-    for (std::size_t g = 0; g < G; ++g)
-      dots[g] = multiply_add(load_raw(rows + g * router.stride + i), x, dots[g]);
-  }
+    for (std::size_t g = 0; g < G; ++g) weights[g] = load_raw(rows + g * router.stride + i);
+    HWY_UNROLL(8)
+    for (std::size_t n = 0; n < N; ++n) {
+      const Pair x = load_row(n, i, where);
+      HWY_UNROLL(8)
+      for (std::size_t g = 0; g < G; ++g) dots[n][g] = multiply_add(weights[g], x, dots[n][g]);
+    }
+  });
   HWY_UNROLL(8)
-  for (std::size_t g = 0; g < G; ++g) router.modalities[first + g] = sum(dots[g]);
+  for (std::size_t n = 0; n < N; ++n)
+    for (std::size_t g = 0; g < G; ++g)
+      router.modalities[n * router.num_copies + first + g] = sum(dots[n][g]);
 }
 
-/// m(x) of a row in scratch, whose squares add up to `squares`.
-HWY_INLINE const float* modalities(const WeightedRouter& router, const float* row, float squares) {
-  for_each_group<4>(router.num_copies, [&](std::size_t first, auto size) DEPTHCOST_INLINED {
-    meet_router<size.value>(router, first, row);
+/// m(x) (N, A) of N tokens' rows x, whose 1 / RMS are given. They share what is read of the router:
+/// of 7,168 columns it is larger than what a token's copies are.
+template <std::size_t N, class LoadRow>
+HWY_INLINE const float* modalities(const WeightedRouter& router, const double* inverse_rms,
+                                   const LoadRow& load_row) {
+  constexpr std::size_t kRows = std::min<std::size_t>(4, num_router_sums(kLanes) / N);
+  for_each_group<kRows>(router.num_copies, [&](std::size_t first, auto size) DEPTHCOST_INLINED {
+    meet_router<N, size.value>(router, first, load_row);
   });
-  const double scale =
-      inverse_rms(squares, router.size, router.eps) / static_cast<double>(router.size);
-  for (std::size_t k = 0; k < router.num_copies; ++k) {
-    float& m = router.modalities[k];
-    m = std::tanh(static_cast<float>(scale * static_cast<double>(m)));
+  for (std::size_t n = 0; n < N; ++n) {
+    const double scale = inverse_rms[n] / static_cast<double>(router.size);
+    float* of_token = router.modalities + n * router.num_copies;
+    for (std::size_t k = 0; k < router.num_copies; ++k)
+      of_token[k] = std::tanh(static_cast<float>(scale * static_cast<double>(of_token[k])));
   }
   return router.modalities;
 }
 
-/// The row of T at `from` in scratch; returns its squares.
+/// 1 / RMS of a row of T; asks for what follows it.
 template <class T>
-HWY_INLINE float widen_row(const T* from, std::size_t d, float* to) {
-  Pair squares = zeros();
-  for_each_block(d, [&](std::size_t i, auto where) HWY_ATTR {
-    fetch_ahead(from + i);
-    const Pair x = load(from + i, where);
-    store_raw(to + i, x);
-    squares = multiply_add(x, x, squares);
+HWY_INLINE double inverse_rms_of(const T* row, std::size_t d, float eps) {
+  Pair squares[2] = {zeros(), zeros()};
+  std::size_t i = 0;
+  for (; i + 2 * kBlock <= d; i += 2 * kBlock) {
+    HWY_UNROLL(2)
+    for (std::size_t n = 0; n < 2; ++n) {
+      fetch_ahead(row + i + n * kBlock);
+      const Pair x = load(row + i + n * kBlock, Whole{});
+      squares[n] = multiply_add(x, x, squares[n]);
+    }
+  }
+  for_each_block(Columns{i, d}, [&](std::size_t column, auto where) HWY_ATTR {
+    fetch_ahead(row + column);
+    const Pair x = load(row + column, where);
+    squares[0] = multiply_add(x, x, squares[0]);
   });
-  return sum(squares);
+  return inverse_rms(sum(squares[0] + squares[1]), d, eps);
 }
 
-/// The map 1 + P of token `t`.
+/// The same as a factor of blocks.
+HWY_INLINE Pair factor_of(double inverse_rms) {
+  const Vec scale = broadcast(static_cast<float>(inverse_rms));
+  return {scale, scale};
+}
+
+/// A gain as scratch, in the order of T: lanes move once, and not for every token.
+template <class T>
+const float* gain_in_order(Buffer<float>& buffer, const float* gain, std::size_t d) {
+  float* row = buffer.at_least(padded(d));
+  for_each_block(d, [&](std::size_t i, auto where)
+                        HWY_ATTR { store_raw(row + i, load_for<T>(gain + i, where)); });
+  return row;
+}
+
+/// m of the first copies of N tokens from `t` on.
+template <std::size_t N, class T>
+HWY_INLINE const float* predicting_modalities(const AltupPredict<T>& op,
+                                              const WeightedRouter& router, std::size_t t) {
+  const std::size_t to_next = op.num_copies * op.hidden_size;
+  const T* copies = op.copies + t * to_next;
+  double inverse_rms[N];
+  for (std::size_t n = 0; n < N; ++n)
+    inverse_rms[n] = inverse_rms_of(copies + n * to_next, op.hidden_size, router.eps);
+  return modalities<N>(router, inverse_rms, [&](std::size_t n, std::size_t i, auto where) HWY_ATTR {
+    return load(copies + n * to_next + i, where);
+  });
+}
+
+/// The map 1 + P of token `t`, whose modalities are `m`.
 template <class T>
 HWY_INLINE StreamMap<T> prediction(AltupWorkspace<T>& workspace, const AltupPredict<T>& op,
-                                   const WeightedRouter& router, std::size_t t) {
+                                   const float* m, std::size_t t) {
   const std::size_t A = op.num_copies;
   const std::size_t d = op.hidden_size;
-  float* row = workspace.row.at_least(padded(d));
-  const float squares = widen_row(op.copies + t * A * d, d, row);
-  const float* m = modalities(router, row, squares);
   float* coefficients = workspace.map.coefficients.at_least(A * A);
   small_product(op.coefficients, A * A, m, A, coefficients);
   const T** inputs = workspace.map.inputs.at_least(A);
@@ -151,28 +202,47 @@ HWY_INLINE StreamMap<T> prediction(AltupWorkspace<T>& workspace, const AltupPred
           .blocks = workspace.map.blocks.at_least(A * kBlock)};
 }
 
-/// Holds K copies in registers.
+/// Token `t` with its map, which holds K copies in registers. The gain is in the order of T.
+template <std::size_t K, class T>
+HWY_INLINE void predict_token(const AltupPredict<T>& op, const StreamMap<T>& map, const float* gain,
+                              std::size_t t, StorePolicy policy) {
+  const std::size_t d = op.hidden_size;
+  T* copies = op.copies + t * op.num_copies * d;
+  Pair squares = zeros();
+  map_held<K>(map, 0, d, ahead_of(map),
+              [&](std::size_t i, std::size_t column, Pair exact, auto where) DEPTHCOST_INLINED {
+                T* to = copies + i * d + column;
+                if (i > 0) return store_rounded(to, exact, where, Cached{});
+                const Pair p = rounded_to<T>(exact);
+                store(to, p, where, Cached{});
+                squares = multiply_add(p, p, squares);
+              });
+  const Pair scale = factor_of(inverse_rms(sum(squares), d, op.norm.eps));
+  T* output = op.output + t * d;
+  with_policy(policy, output, [&](auto chosen) HWY_ATTR {
+    for_each_block(d, [&](std::size_t i, auto where) HWY_ATTR {
+      const Pair x = load(copies + i, where) * scale * load_raw(gain + i);
+      store_rounded(output + i, x, where, chosen);
+    });
+  });
+}
+
 template <std::size_t K, class T>
 HWY_INLINE void predict_held(const AltupPredict<T>& op, TokenRange tokens) {
   thread_local AltupWorkspace<T> workspace;
-  const std::size_t d = op.hidden_size;
-  const StorePolicy policy = store_policy(op.num_tokens * d * sizeof(T));
-  const WeightedRouter router = weighted_router(workspace, op.router, op.num_copies, d);
-  for (std::size_t t = tokens.begin; t < tokens.end; ++t) {
-    const StreamMap<T> map = prediction(workspace, op, router, t);
-    T* copies = op.copies + t * op.num_copies * d;
-    Pair squares = zeros();
-    map_held<K>(map, 0, d, ahead_of(map),
-                [&](std::size_t i, std::size_t column, Pair exact, auto where) DEPTHCOST_INLINED {
-                  T* to = copies + i * d + column;
-                  if (i > 0) return store_rounded(to, exact, where, Cached{});
-                  const Pair p = rounded_to<T>(exact);
-                  store(to, p, where, Cached{});
-                  squares = multiply_add(p, p, squares);
-                });
-    norm_row([&](std::size_t i, auto where) HWY_ATTR { return load(copies + i, where); },
-             inverse_rms(sum(squares), d, op.norm.eps), op.norm.gain, d, op.output + t * d, policy);
-  }
+  const StorePolicy policy = store_policy(op.num_tokens * op.hidden_size * sizeof(T));
+  const WeightedRouter router =
+      weighted_router(workspace, op.router, op.num_copies, op.hidden_size);
+  const float* gain = gain_in_order<T>(workspace.output_gain, op.norm.gain, op.hidden_size);
+  for_each_group<kRouterTokens>(
+      tokens.end - tokens.begin, [&](std::size_t first, auto size) HWY_ATTR {
+        const std::size_t begin = tokens.begin + first;
+        const float* m = predicting_modalities<size.value>(op, router, begin);
+        for (std::size_t n = 0; n < size.value; ++n) {
+          const StreamMap<T> map = prediction(workspace, op, m + n * op.num_copies, begin + n);
+          predict_token<K>(op, map, gain, begin + n, policy);
+        }
+      });
   hwy::FlushStream();
 }
 
@@ -180,38 +250,6 @@ template <class T>
 void predict(const AltupPredict<T>& op, TokenRange tokens) {
   with_held_inputs(op.num_copies,
                    [&](auto held) HWY_ATTR { predict_held<held.value>(op, tokens); });
-}
-
-/// 1 / RMS of a row of T; asks for what follows it.
-template <class T>
-HWY_INLINE Pair inverse_rms_of(const T* row, std::size_t d, float eps) {
-  Pair squares[2] = {zeros(), zeros()};
-  std::size_t i = 0;
-  for (; i + 2 * kBlock <= d; i += 2 * kBlock) {
-    HWY_UNROLL(2)
-    for (std::size_t n = 0; n < 2; ++n) {
-      fetch_ahead(row + i + n * kBlock);
-      const Pair x = load(row + i + n * kBlock, Whole{});
-      squares[n] = multiply_add(x, x, squares[n]);
-    }
-  }
-  for_each_block(Columns{i, d}, [&](std::size_t column, auto where) HWY_ATTR {
-    fetch_ahead(row + column);
-    const Pair x = load(row + column, where);
-    squares[0] = multiply_add(x, x, squares[0]);
-  });
-  const double inverse = inverse_rms(sum(squares[0] + squares[1]), d, eps);
-  const Vec scale = broadcast(static_cast<float>(inverse));
-  return {scale, scale};
-}
-
-/// A gain as scratch, in the order of T: lanes move once, and not for every token.
-template <class T>
-const float* gain_in_order(Buffer<float>& buffer, const float* gain, std::size_t d) {
-  float* row = buffer.at_least(padded(d));
-  for_each_block(d, [&](std::size_t i, auto where)
-                        HWY_ATTR { store_raw(row + i, load_for<T>(gain + i, where)); });
-  return row;
 }
 
 template <class T>
@@ -226,7 +264,7 @@ void middle(const AltupMiddle<T>& op, TokenRange tokens) {
     const T* p = op.copies + t * next_copy;
     const T* f = op.layer_output + t * d;
     T* l = op.laurel + t * d;
-    const Pair scale = inverse_rms_of(f, d, op.output_norm.eps);
+    const Pair scale = factor_of(inverse_rms_of(f, d, op.output_norm.eps));
     Pair squares = zeros();
     for_each_block(d, [&](std::size_t i, auto where) HWY_ATTR {
       fetch_block(p + i + ahead<T>(i, d, next_copy));
@@ -251,7 +289,7 @@ HWY_INLINE float activated(const AltupCorrect<T>& op, const float* gain, std::si
   const std::size_t d = op.hidden_size;
   const T* f = op.layer_output + t * d;
   const T* q = op.middle + t * d;
-  const Pair scale = inverse_rms_of(f, d, op.output_norm.eps);
+  const Pair scale = factor_of(inverse_rms_of(f, d, op.output_norm.eps));
   Pair squares = zeros();
   for_each_block(d, [&](std::size_t i, auto where) HWY_ATTR {
     fetch_ahead(q + i);
@@ -277,6 +315,19 @@ HWY_INLINE void correct_block(const AltupCorrect<T>& op, T* copies, const float*
   });
 }
 
+/// c of N tokens' rows a in scratch, `stride` apart, whose squares are given.
+template <std::size_t N, class T>
+HWY_INLINE const float* correcting_modalities(const AltupCorrect<T>& op,
+                                              const WeightedRouter& router, const float* rows,
+                                              const float* squares) {
+  double inverse[N];
+  for (std::size_t n = 0; n < N; ++n)
+    inverse[n] = inverse_rms(squares[n], op.hidden_size, router.eps);
+  return modalities<N>(router, inverse, [&](std::size_t n, std::size_t i, auto) HWY_ATTR {
+    return load_raw(rows + n * router.stride + i);
+  });
+}
+
 template <class T>
 void correct(const AltupCorrect<T>& op, TokenRange tokens) {
   thread_local AltupWorkspace<T> workspace;
@@ -284,17 +335,25 @@ void correct(const AltupCorrect<T>& op, TokenRange tokens) {
   const std::size_t d = op.hidden_size;
   const WeightedRouter router = weighted_router(workspace, op.router, A, d);
   const float* gain = gain_in_order<T>(workspace.output_gain, op.output_norm.gain, d);
-  float* a = workspace.row.at_least(padded(d));
+  float* rows = workspace.rows.at_least(kRouterTokens * router.stride);
   float* c = workspace.weights.at_least(A);
-  for (std::size_t t = tokens.begin; t < tokens.end; ++t) {
-    const float squares = activated(op, gain, t, a);
-    small_product(op.coefficients, A, modalities(router, a, squares), A, c);
-    for (std::size_t i = 0; i < A; ++i) c[i] += 1;
-    T* copies = op.copies + t * A * d;
-    for_each_block(d, [&](std::size_t i, auto where) DEPTHCOST_INLINED {
-      correct_block(op, copies + i, c, load_raw(a + i), ahead<T>(i, d, A * d), where);
-    });
-  }
+  for_each_group<kRouterTokens>(
+      tokens.end - tokens.begin, [&](std::size_t first, auto size) HWY_ATTR {
+        const std::size_t begin = tokens.begin + first;
+        float squares[size.value];
+        for (std::size_t n = 0; n < size.value; ++n)
+          squares[n] = activated(op, gain, begin + n, rows + n * router.stride);
+        const float* m = correcting_modalities<size.value>(op, router, rows, squares);
+        for (std::size_t n = 0; n < size.value; ++n) {
+          small_product(op.coefficients, A, m + n * A, A, c);
+          for (std::size_t i = 0; i < A; ++i) c[i] += 1;
+          T* copies = op.copies + (begin + n) * A * d;
+          const float* a = rows + n * router.stride;
+          for_each_block(d, [&](std::size_t i, auto where) DEPTHCOST_INLINED {
+            correct_block(op, copies + i, c, load_raw(a + i), ahead<T>(i, d, A * d), where);
+          });
+        }
+      });
 }
 
 template <class T>

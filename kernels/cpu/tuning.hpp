@@ -93,6 +93,12 @@ constexpr std::size_t num_mixed_queries(std::size_t lanes) { return lanes >= 16 
 /// registers of 32; 2 x 3 suit 16.
 constexpr std::size_t num_tile_rows(std::size_t lanes) { return lanes >= 16 ? 4 : 2; }
 constexpr std::size_t num_tile_parameters(std::size_t lanes) { return lanes >= 16 ? 6 : 3; }
+/// Single pass backward: sources whose dot products are taken together, or which are held with the
+/// products of their mix, and sources whose gradients are made together.
+constexpr std::size_t num_held_sources(std::size_t lanes) { return lanes >= 16 ? 9 : 4; }
+constexpr std::size_t num_left_sources(std::size_t lanes) { return lanes >= 16 ? 5 : 4; }
+/// AltUp: dot products with the router's rows that are summed together, in pairs of registers.
+constexpr std::size_t num_router_sums(std::size_t lanes) { return lanes >= 16 ? 8 : 4; }
 /// Vectors of a panel's column: with six rows 6 x 4 sums, 4 columns and a number fill 29 registers
 /// of 32; 6 x 2 suit 16.
 constexpr std::size_t num_panel_vectors(std::size_t lanes) { return lanes >= 16 ? 4 : 2; }

@@ -1,7 +1,8 @@
 // Backward of AttnRes in one pass per layer. A token's sources are read from memory once, for their
 // scores; the mix, the products with its gradient and the gradients of the sources find them in L2.
 // Meanwhile the fetcher brings what is read next: 10 to 15 % on Zen 4. [ours]
-// Rows go by in groups, as many as hardware fetches ahead at a time.
+// Rows go by in groups as even as can be, of as many as registers hold the sums of: a last group of
+// one row would wait for its sums. All of this takes 13 to 16 % of the time on Zen 5. [ours]
 #include "kernels/cpu/backward/attnres_gradients.hpp"
 #include "kernels/cpu/primitives/fetcher.hpp"
 #include "kernels/cpu/primitives/slices.hpp"
@@ -38,8 +39,10 @@ struct RowDots {
   float mix;       // h . v; of use with a norm alone
 };
 
+/// Sources that are scored together, and whose blocks registers hold for the mix and what it meets.
+inline constexpr std::size_t kHeldSources = num_held_sources(kLanes);
 /// Sources whose gradients are made together.
-inline constexpr std::size_t kLeftGroup = 4;
+inline constexpr std::size_t kLeftGroup = num_left_sources(kLanes);
 
 /// Buffers of a thread. Rows of floats are scratch, in the order of T.
 template <class T>
@@ -108,7 +111,10 @@ void move_to(std::size_t index, Token<T>& token) {
 /// Passes over the sources: for their scores, and with a norm for the mix and what it meets.
 template <class T>
 std::size_t num_reading_passes(const Token<T>& token) {
-  return (token.op.norm.gain == nullptr ? 1 : 3) * num_score_groups(token.num_sources);
+  const std::size_t num_scoring = num_even_groups<kHeldSources>(token.num_sources);
+  if (token.op.norm.gain == nullptr) return num_scoring;
+  if (token.num_sources <= kHeldSources) return num_scoring + 1;
+  return num_scoring + 2 * num_score_groups(token.num_sources);
 }
 
 /// Aims the fetcher at `num_rows` of token.fetched: a step for every block of `num_passes`.
@@ -164,13 +170,13 @@ HWY_INLINE void take_in_group(const Token<T>& token, std::size_t first, const Sh
   Vec query[G];
   Vec squares[G];
   Vec gradient[G];
-  HWY_UNROLL(8)
+  HWY_UNROLL(16)
   for (std::size_t g = 0; g < G; ++g) query[g] = squares[g] = gradient[g] = hn::Zero(Lanes());
   for_each_block(token.size, [&](std::size_t i, auto where) DEPTHCOST_INLINED {
     const Pair w = load_raw(shared.query + i);
     const Pair u = load_raw(shared.gained + i);
     token.fetcher.step();
-    HWY_UNROLL(8)
+    HWY_UNROLL(16)
     for (std::size_t g = 0; g < G; ++g) {
       fetch_near(token.sources[first + g] + i);
       const Pair v = load(token.sources[first + g] + i, where);
@@ -179,7 +185,7 @@ HWY_INLINE void take_in_group(const Token<T>& token, std::size_t first, const Sh
       gradient[g] = hn::MulAdd(u.second, v.second, hn::MulAdd(u.first, v.first, gradient[g]));
     }
   });
-  HWY_UNROLL(8)
+  HWY_UNROLL(16)
   for (std::size_t g = 0; g < G; ++g)
     dots[first + g] = {sum(query[g]), sum(squares[g]), sum(gradient[g]), 0};
 }
@@ -221,9 +227,33 @@ HWY_INLINE void meet_group(const Token<T>& token, Columns columns, std::size_t f
     hn::StoreU(products[g], Lanes(), lanes + (first + g) * kLanes);
 }
 
-/// h, and its dot product with every source.
+/// h, and its dot products with N sources, whose blocks registers hold between the two.
+template <class T, std::size_t N>
+HWY_INLINE void mix_held(const Token<T>& token, float* mix, RowDots* dots) {
+  Vec products[N];
+  HWY_UNROLL(16)
+  for (std::size_t s = 0; s < N; ++s) products[s] = hn::Zero(Lanes());
+  for_each_block(token.size, [&](std::size_t i, auto where) DEPTHCOST_INLINED {
+    Pair v[N];
+    Pair h = zeros();
+    token.fetcher.step();
+    HWY_UNROLL(16)
+    for (std::size_t s = 0; s < N; ++s) {
+      v[s] = load(token.sources[s] + i, where);
+      h = multiply_add(broadcast(token.weights[s]), v[s], h);
+    }
+    store_raw(mix + i, h);
+    HWY_UNROLL(16)
+    for (std::size_t s = 0; s < N; ++s)
+      products[s] = hn::MulAdd(h.second, v[s].second, hn::MulAdd(h.first, v[s].first, products[s]));
+  });
+  HWY_UNROLL(16)
+  for (std::size_t s = 0; s < N; ++s) dots[s].mix = sum(products[s]);
+}
+
+/// The same of any number, by chunks of a row.
 template <class T>
-HWY_INLINE void mix_sources(const Token<T>& token, float* mix, float* lanes, RowDots* dots) {
+HWY_INLINE void mix_in_chunks(const Token<T>& token, float* mix, float* lanes, RowDots* dots) {
   clear(mix, token.size);
   std::fill_n(lanes, token.num_sources * kLanes, 0.0F);
   for_each_chunk(token.size, [&](Columns columns) DEPTHCOST_INLINED {
@@ -238,6 +268,17 @@ HWY_INLINE void mix_sources(const Token<T>& token, float* mix, float* lanes, Row
   });
   for (std::size_t s = 0; s < token.num_sources; ++s)
     dots[s].mix = sum(load_vec(lanes + s * kLanes));
+}
+
+/// h, and its dot product with every source.
+template <class T>
+HWY_INLINE void mix_sources(const Token<T>& token, float* mix, Buffer<float>& lanes,
+                            RowDots* dots) {
+  if (token.num_sources > kHeldSources)
+    return mix_in_chunks(token, mix, lanes.at_least(token.num_sources * kLanes), dots);
+  with_constant<kHeldSources>(token.num_sources, [&](auto count) DEPTHCOST_INLINED {
+    mix_held<T, count.value>(token, mix, dots);
+  });
 }
 
 /// dh . h and the norm's factors from sums over sources: h = sum_i p_i v_i.
@@ -277,7 +318,7 @@ HWY_INLINE void leave_group(const Token<T>& token, Columns columns, std::size_t 
   Vec of_mix[G];
   Vec of_query[G];
   Vec of_source[G];
-  HWY_UNROLL(4)
+  HWY_UNROLL(8)
   for (std::size_t g = 0; g < G; ++g) {
     v[g] = token.sources[first + g];
     to[g] = token.to(first + g);
@@ -290,7 +331,7 @@ HWY_INLINE void leave_group(const Token<T>& token, Columns columns, std::size_t 
     const Pair w = load_raw(shared.query + i);
     Pair dw = load_raw(shared.query_gradient + i);
     token.fetcher.step();
-    HWY_UNROLL(4)
+    HWY_UNROLL(8)
     for (std::size_t g = 0; g < G; ++g) {
       const Pair source = load(v[g] + i, where);
       dw = multiply_add(of_query[g], source, dw);
@@ -361,27 +402,28 @@ HWY_INLINE void single_pass_backward_by(const AttnResSinglePassBackward<T>& op, 
     if constexpr (kStore == GradientStore::add)
       aim_at_gradients(token);
     else
-      aim_at_next(token, num_reading_passes(token) + num_groups<kLeftGroup>(token.num_sources));
+      aim_at_next(token,
+                  num_reading_passes(token) + num_even_groups<kLeftGroup>(token.num_sources));
     make_gained(token, op.norm.gain, shared.gained);
-    for_each_group<kScoreGroup>(token.num_sources,
-                                [&](std::size_t first, auto size) DEPTHCOST_INLINED {
-                                  take_in_group<T, size.value>(token, first, shared, dots);
-                                });
+    for_each_even_group<kHeldSources>(token.num_sources,
+                                      [&](std::size_t first, auto size) DEPTHCOST_INLINED {
+                                        take_in_group<T, size.value>(token, first, shared, dots);
+                                      });
     weigh(op, dots, token.num_sources, weights);
     NormBackward norm;
     SharedRows used = shared;
     if (op.norm.gain != nullptr) {
-      mix_sources(token, shared.mix, workspace.lanes.at_least(most * kLanes), dots);
+      mix_sources(token, shared.mix, workspace.lanes, dots);
       norm = norm_of_mix(op, token, dots);
     } else {
       used.mix_gradient = shared.gained;
     }
     gradients_of(op, token, dots, norm, gradients);
     if constexpr (kStore == GradientStore::add)
-      aim_at_next(token, num_groups<kLeftGroup>(token.num_sources));
+      aim_at_next(token, num_even_groups<kLeftGroup>(token.num_sources));
     for_each_chunk(d, [&](Columns columns) DEPTHCOST_INLINED {
       if (op.norm.gain != nullptr) undo_norm(token, columns, norm, shared);
-      for_each_group<kLeftGroup>(
+      for_each_even_group<kLeftGroup>(
           token.num_sources, [&](std::size_t first, auto size) DEPTHCOST_INLINED {
             leave_group<T, kStore, size.value>(token, columns, first, gradients, used, policy);
           });

@@ -95,6 +95,32 @@ constexpr std::size_t num_groups(std::size_t count) {
   return count / kMost + count % kMost / 2 + count % kMost % 2;
 }
 
+/// body(count as an integral constant), of 1 to kMost.
+template <std::size_t kMost, class Body>
+HWY_INLINE void with_constant(std::size_t count, const Body& body) {
+  if constexpr (kMost > 0) {
+    if (count == kMost) return body(std::integral_constant<std::size_t, kMost>{});
+    with_constant<kMost - 1>(count, body);
+  }
+}
+
+/// The fewest groups of at most kMost rows.
+template <std::size_t kMost>
+constexpr std::size_t num_even_groups(std::size_t count) {
+  return (count + kMost - 1) / kMost;
+}
+
+/// As for_each_group, but in the fewest groups, whose sizes differ by one at most.
+template <std::size_t kMost, class Body>
+HWY_INLINE void for_each_even_group(std::size_t count, const Body& body) {
+  std::size_t first = 0;
+  for (std::size_t left = num_even_groups<kMost>(count); left > 0; --left) {
+    const std::size_t size = (count - first + left - 1) / left;
+    with_constant<kMost>(size, [&](auto constant) DEPTHCOST_INLINED { body(first, constant); });
+    first += size;
+  }
+}
+
 inline void clear(float* scratch, std::size_t size) {
   std::memset(scratch, 0, padded(size) * sizeof(float));
 }
