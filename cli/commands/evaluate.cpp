@@ -36,8 +36,7 @@ void require_few_rows(const Study& study) {
 
 std::string text_for_people(const Evaluation& evaluation, const EvaluateOptions& options,
                             std::span<const LedgerRow> layers) {
-  if (options.details || options.layers || !has_appendix(evaluation))
-    return to_table(evaluation, Depth::details, layers);
+  if (options.details || options.layers) return to_table(evaluation, Depth::details, layers);
   return to_table(evaluation, Depth::summary) +
          "\n--details shows every table, --format json every number.\n";
 }

@@ -20,6 +20,14 @@ std::vector<std::string> metrics_of(const Study& study) {
   return metrics;
 }
 
+/// Those that begin with whole words of `beginning`: of "ledger.mhc" all of its rows.
+std::vector<std::string> metrics_below(const Study& study, const std::string& beginning) {
+  std::vector<std::string> metrics = metrics_of(study);
+  std::erase_if(metrics,
+                [&](const std::string& metric) { return !metric.starts_with(beginning + "."); });
+  return metrics;
+}
+
 }  // namespace
 
 ExitCode run_explain(const ExplainOptions& options) {
@@ -34,6 +42,12 @@ ExitCode run_explain(const ExplainOptions& options) {
   const bool is_of_family = metric.starts_with("family.");
   const Evaluation evaluation = is_of_family ? evaluate_with_family(study) : evaluate(study);
   const auto explanation = explain(evaluation, metric);
+  const std::vector<std::string> below =
+      explanation ? std::vector<std::string>{} : metrics_below(study, metric);
+  if (!below.empty()) {
+    write_stdout(fmt::format("{}\n", fmt::join(below, "\n")));
+    return ExitCode::good;
+  }
   if (!explanation)
     throw InputError(
         {options.scenario.empty() ? options.question.model : options.scenario, 1, 1},

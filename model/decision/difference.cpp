@@ -158,6 +158,18 @@ std::vector<PredictedRow> own_steps(const Result& result) {
   return own;
 }
 
+bool is_limit(const ChangedWord& input) { return input.name.starts_with("budgets."); }
+
+/// Leaves those that count: the budgets, and the steps of the scenario's own path.
+void count_own(const Result& before, Difference& result) {
+  const auto counts = [&](const std::string& section, const std::string& row) {
+    return before.path.empty() || section == "budgets" || section == kOwnSection ||
+           is_of_path({section, row, {}}, before);
+  };
+  for (Move& move : result.moves) move.counts = counts(move.section, move.row);
+  for (LonePrediction& gone : result.removed) gone.counts = counts(gone.section, gone.row);
+}
+
 }  // namespace
 
 bool is_better(const ChangedWord& verdict) {
@@ -174,16 +186,19 @@ bool is_better(const ChangedWord& verdict) {
 std::vector<ChangedWord> Difference::changed_limits() const {
   std::vector<ChangedWord> limits;
   for (const ChangedWord& input : inputs)
-    if (input.name.starts_with("budgets.") && !input.before.empty()) limits.push_back(input);
+    if (is_limit(input) && !input.before.empty()) limits.push_back(input);
   return limits;
 }
 
 bool Difference::holds(Improvements improvements) const {
   const bool is_strict = improvements == Improvements::refused;
-  return removed.empty() && changed_limits().empty() &&
-         std::none_of(
-             moves.begin(), moves.end(),
-             [&](const Move& move) { return move.is_beyond && (is_strict || !move.is_better); }) &&
+  return changed_limits().empty() &&
+         std::none_of(removed.begin(), removed.end(),
+                      [](const LonePrediction& gone) { return gone.counts; }) &&
+         std::none_of(moves.begin(), moves.end(),
+                      [&](const Move& move) {
+                        return move.counts && move.is_beyond && (is_strict || !move.is_better);
+                      }) &&
          std::none_of(verdicts.begin(), verdicts.end(), [&](const ChangedWord& verdict) {
            return !verdict.before.empty() && (is_strict || !is_better(verdict));
          });
@@ -215,6 +230,8 @@ Difference difference(const Result& before, const Result& after, double toleranc
   }
   for (const PredictedRow& row : after.rows)
     if (old_rows.find(row) == nullptr) result.added.push_back({row.section, row.name, ""});
+  result.asks_the_same = std::all_of(result.inputs.begin(), result.inputs.end(), is_limit);
+  if (!result.asks_the_same) count_own(before, result);
   return result;
 }
 

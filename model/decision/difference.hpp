@@ -58,6 +58,7 @@ struct Move {
   OldInterval place = OldInterval::none;
   bool is_beyond = false;  // the tolerance
   bool is_better = false;  // every prediction is a cost: neither it nor its high end grew
+  bool counts = true;      // towards what holds
 
   double change() const { return after.value - before.value; }
 };
@@ -74,6 +75,7 @@ struct LonePrediction {
   std::string section;
   std::string row;
   std::string quantity;  // empty: the whole row
+  bool counts = true;    // towards what holds
 };
 
 /// Predictions of one section that are in both results, by what became of them.
@@ -99,10 +101,13 @@ struct Difference {
   std::vector<LonePrediction> added;     // in the order of the new result
   std::vector<ChangedWord> verdicts;     // changed, gone or new
   std::vector<ChangedWord> inputs;
+  bool asks_the_same = true;  // no input differs but limits
 
-  /// Nothing moved beyond the tolerance, no verdict changed, and the new result lacks nothing that
-  /// the old one says; changes for the better aside, if they are allowed. What the new result says
-  /// in addition does not count, nor do inputs, but for the limit of a budget: who changes or drops
+  /// Nothing that counts moved beyond the tolerance, no verdict changed, and the new result lacks
+  /// nothing that counts of the old one; changes for the better aside, if they are allowed. Of two
+  /// results that ask the same everything counts. Of others the budgets count and the steps of the
+  /// scenario's own path: what else they say is about different things. What the new result says in
+  /// addition does not count, nor do inputs, but for the limit of a budget: who changes or drops
   /// one means to, and renews the old result.
   bool holds(Improvements improvements = Improvements::allowed) const;
 

@@ -1,4 +1,4 @@
-// Doubling, then bisection.
+// Every batch: an overhead goes up and down with the waves of a kernel, so that no bisection holds.
 #include "model/decision/kept_batches.hpp"
 
 #include "model/decision/budget.hpp"
@@ -22,16 +22,6 @@ class DecodeAlone {
     if (is_tight(row.workload)) return BatchFate::may_not_fit;
     if (!row.overhead) return BatchFate::unknown;
     return row.overhead->value <= limit_ ? BatchFate::keeps : BatchFate::breaks;
-  }
-
-  /// The last batch with the fate of `first`, which `beyond` has not.
-  Count last_alike(Count first, Count beyond) {
-    const BatchFate alike = fate(first);
-    while (beyond - first > 1) {
-      const Count middle = first + (beyond - first) / 2;
-      (fate(middle) == alike ? first : beyond) = middle;
-    }
-    return first;
   }
 
  private:
@@ -58,14 +48,10 @@ std::vector<BatchRun> kept_batches(const Study& study, const ResidualPath& path,
   for (const WrittenTerm& term : study.written_terms)
     if (term.workload == WorkloadKind::decode && term.seconds.size() > 1) return {};
   DecodeAlone alone(study, path, schedule, limit);
-  std::vector<BatchRun> runs{{alone.fate(1), 1, 1}};
-  for (Count batch = 2; batch <= kMostSequences; batch *= 2) {
+  std::vector<BatchRun> runs;
+  for (Count batch = 1; batch <= kMostSequences; ++batch) {
     const BatchFate fate = alone.fate(batch);
-    while (runs.back().fate != fate) {
-      runs.back().last = alone.last_alike(runs.back().last, batch);
-      const Count next = runs.back().last + 1;
-      runs.push_back({alone.fate(next), next, next});
-    }
+    if (runs.empty() || runs.back().fate != fate) runs.push_back({fate, batch, batch});
     runs.back().last = batch;
   }
   return runs;

@@ -23,7 +23,7 @@ Count expert_ranks(Count all, Count limit) {
   return ranks;
 }
 
-/// "tensor 8, expert 64, context 8 (64 devices)".
+/// "tensor 8, expert 64 (64 devices)".
 std::string parallelism_text(const Study& study) {
   std::string text = fmt::format("tensor {}", study.tensor_parallel_size);
   if (study.expert_parallel_size > 1)
@@ -32,7 +32,8 @@ std::string parallelism_text(const Study& study) {
     text += fmt::format(", context {}", study.context_parallel_size);
   if (study.training && study.data_parallel_size > 1)
     text += fmt::format(", data {}", study.data_parallel_size);
-  return text + fmt::format(" ({} devices)", num_devices(study));
+  return text + fmt::format(" ({} devices{})", num_devices(study),
+                            study.context_parallel_size > 1 ? "; context exchange untimed" : "");
 }
 
 /// The fewest replicas, by doubling, that would share out experts and the optimiser's state enough.

@@ -51,6 +51,15 @@ bool projects_streams(const Operation& operation) {
          (operation.id == operations::kRowUpdate || operation.streams > 1);
 }
 
+/// A fused mix of earlier rows, whatever its weights are.
+bool mixes_bank(const Operation& operation) {
+  return operation.id == operations::kRowUpdate &&
+         std::any_of(operation.accesses.begin(), operation.accesses.end(),
+                     [](const Access& access) {
+                       return access.operand == Operand::bank && access.reads_d > 0;
+                     });
+}
+
 bool is_one_of(OperationId id, std::initializer_list<OperationId> ids) {
   return std::find(ids.begin(), ids.end(), id) != ids.end();
 }
@@ -59,7 +68,8 @@ bool is_one_of(OperationId id, std::initializer_list<OperationId> ids) {
 
 TokenWork token_work(const Operation& operation, const KernelStyle& style) {
   using namespace operations;
-  if (is_one_of(operation.id, {kAttnresSinglePass, kAttnresPhase1, kAttnresPhase2, kDenseMix}))
+  if (is_one_of(operation.id, {kAttnresSinglePass, kAttnresPhase1, kAttnresPhase2, kDenseMix}) ||
+      mixes_bank(operation))
     return {.loads = style.attnres_loads};
   // A second launch adds up the gradients of parameters.
   if (is_one_of(operation.id, {kAttnresSinglePassBackward, kAttnresPhase1Backward}))

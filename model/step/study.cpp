@@ -57,7 +57,9 @@ Study baseline_study(Study study) {
 
 Layout token_layout(const Study& study, WorkloadKind workload) {
   if (study.layout) return *study.layout;
-  return workload == WorkloadKind::training ? Layout::sequence_sharded : Layout::replicated;
+  const bool has_prompt = workload == WorkloadKind::decode && study.decode && study.decode->prompt;
+  const bool has_many_tokens = workload == WorkloadKind::training || has_prompt;
+  return has_many_tokens ? Layout::sequence_sharded : Layout::replicated;
 }
 
 Count residual_shards(const Study& study, WorkloadKind workload) {

@@ -190,7 +190,9 @@ ResidualPath baseline_path(const Study& study, const ResidualPath& path, Workloa
 Study baseline_study(Study study);
 
 /// As written. Else replicated at decode, as serving engines ship it, and sharded in training,
-/// where sequence parallelism comes with tensor ranks. [sequence_parallel] Sec. 4.2.2
+/// where sequence parallelism comes with tensor ranks, [sequence_parallel] Sec. 4.2.2, and in a
+/// decode step with tokens of a prompt, which are shared out as a prefill's are, [attnres]
+/// Sec. 4.2.
 Layout token_layout(const Study& study, WorkloadKind workload);
 
 /// Ranks that share the tokens of the residual path; a prefill says it by itself.

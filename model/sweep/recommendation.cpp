@@ -291,7 +291,8 @@ Recommendation recommend(const Sweep& sweep, std::size_t circumstance) {
   answer.cheapest = cheapest_published(candidates);
   answer.unattainable = take_unattainable(candidates);
   answer.undecided = undecided_limits(sweep, circumstance);
-  if (!answer.unattainable.empty() || !answer.undecided.empty()) {
+  answer.has_no_cost = !sweep.study().machine && sweep.study().budgets.empty();
+  if (!answer.unattainable.empty() || !answer.undecided.empty() || answer.has_no_cost) {
     answer.without_unattainable = rule(candidates, {.excluding = {}});
     return answer;
   }

@@ -4,7 +4,8 @@
 //   0. A schedule that is a bound (SchemeRule::bounds) is no choice.
 //   1. Choices that break a budget, surely or by their median, are out, and those coarser than
 //      anything published. Where every choice breaks some budget, nothing is recommended; the rule
-//      says what it would take without that budget.
+//      says what it would take without that budget. Nor is anything where there is neither a limit
+//      nor hardware: the lowest loss would win, whatever it costs.
 //   2. Blocks that end inside a decoder layer are out, if any do not; but for blocks of one layer,
 //      which are those of Full AttnRes.
 //   3. The lowest published loss wins; losses that may be equal before rounding count as equal
@@ -64,7 +65,8 @@ struct Recommendation {
   std::vector<BindingBudget> binding;
   std::vector<std::size_t> unattainable;  // budgets of the sweep's study that every choice breaks
   std::vector<std::size_t> undecided;     // limits of which nothing is known at any choice
-  std::optional<std::size_t> without_unattainable;  // what it says if these two did not count
+  bool has_no_cost = false;               // there is no limit, and no time is known
+  std::optional<std::size_t> without_unattainable;  // what it says if these three did not count
   std::optional<std::size_t> cheapest;              // with a published loss, whatever it breaks
   std::optional<std::size_t> sure;      // what it says if no limit may lie inside an interval
   std::optional<std::size_t> by_size;   // what it says by one reading alone

@@ -163,18 +163,38 @@ void Sweep::make_choices() {
   }
 }
 
-void Sweep::time_workloads(std::size_t num_threads, Progress& progress, const SweepRows& rows) {
-  // A path may be attached in one and not in the other.
-  std::map<WorkloadKind, LaunchTable> tables{{WorkloadKind::decode, {}},
-                                             {WorkloadKind::prefill, {}}};
+std::vector<std::size_t> Sweep::existing_choices() const {
   std::vector<std::size_t> existing;
-  for (std::size_t i = 0; study_.machine && i < choices_.size(); ++i) {
-    if (!choices_[i].refused.empty()) continue;
-    existing.push_back(i);
-    const SweepChoice& choice = choices_[i];
-    for (auto& [kind, table] : tables)
-      table.add(attached_path(study_, choice.path, choice.schedule, kind), choice.schedule);
-  }
+  for (std::size_t i = 0; i < choices_.size(); ++i)
+    if (choices_[i].refused.empty()) existing.push_back(i);
+  return existing;
+}
+
+LaunchTable Sweep::launches(const Study& study, WorkloadKind kind) const {
+  LaunchTable table;
+  for (const std::size_t i : existing_choices())
+    table.add(attached_path(study, choices_[i].path, choices_[i].schedule, kind),
+              choices_[i].schedule);
+  return table;
+}
+
+void Sweep::time_workloads(std::size_t num_threads, Progress& progress, const SweepRows& rows) {
+  // A path may be attached in one and not in the other: tokens of a prompt are shared out.
+  const bool is_timed = study_.machine.has_value();
+  const std::vector<std::size_t> existing =
+      is_timed ? existing_choices() : std::vector<std::size_t>{};
+  const auto attachment = [](const Study& study, WorkloadKind kind) {
+    return std::pair(kind, kind == WorkloadKind::decode && study.decode->prompt);
+  };
+  std::map<std::pair<WorkloadKind, bool>, LaunchTable> tables;
+  for (const WorkloadKind kind : {WorkloadKind::decode, WorkloadKind::prefill})
+    for (std::size_t row = 0; is_timed && row < num_decode_; ++row) {
+      Study study = study_;
+      apply_all(circumstance_axes_, circumstance_values(row), study);
+      if (kind == WorkloadKind::decode && !study.decode) continue;
+      if (!tables.contains(attachment(study, kind)))
+        tables.emplace(attachment(study, kind), launches(study, kind));
+    }
   const auto time_into = [&](std::span<AddedTime> times, const Study& study,
                              std::span<const WorkloadMemory> batches, WorkloadKind kind) {
     const auto is_larger = [&](std::size_t batch, std::size_t path) {
@@ -184,7 +204,7 @@ void Sweep::time_workloads(std::size_t num_threads, Progress& progress, const Sw
       return choices_[existing[path]].path;
     };
     const std::vector<AddedTime> added =
-        added_times(study, kind, tables.at(kind), path_at, is_larger);
+        added_times(study, kind, tables.at(attachment(study, kind)), path_at, is_larger);
     for (std::size_t i = 0; i < existing.size(); ++i) times[existing[i]] = added[i];
   };
   const auto fill = [&](std::size_t row, const Study& study,

@@ -137,6 +137,10 @@ class Sweep {
   void make_choices();
   template <class Self>
   static auto times_of(Self& self, std::size_t row);
+  /// Those that are not refused.
+  std::vector<std::size_t> existing_choices() const;
+  /// Of all existing choices, as a workload of the study attaches them.
+  LaunchTable launches(const Study& study, WorkloadKind kind) const;
   void time_workloads(std::size_t num_threads, Progress& progress, const SweepRows& rows);
   void remember_training(std::size_t num_threads);
   void time_training(std::size_t num_threads, Progress& progress, const SweepRows& rows);

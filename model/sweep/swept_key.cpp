@@ -68,6 +68,7 @@ void apply(const Setting& setting, Study& study) {
       study.decode->context = value;
       return;
     case SweptKey::prompt_tokens:
+      if (value == 0) return study.decode->prompt.reset();
       if (!study.decode->prompt) study.decode->prompt.emplace();
       study.decode->prompt->tokens = value;
       return;

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <utility>
 
+#include "model/base/counted.hpp"
 #include "reports/comparison/error_groups.hpp"
 #include "reports/comparison/kernel_tables.hpp"
 #include "reports/formats/numbers.hpp"
@@ -69,10 +70,16 @@ void append_steps(const ComparisonReport& report, TitledTables& tables) {
   }
 }
 
+/// More kernels than that would hide the answer: a document has them.
+constexpr std::size_t kMostListed = 30;
+
 TitledTables terminal_tables(const ComparisonReport& report) {
-  TitledTables tables = kernel_tables(report.cases);
-  for (auto& [title, table] : nearest_tables(report.nearest))
-    tables.push_back({"Nearest published to " + title, std::move(table)});
+  TitledTables tables;
+  if (report.cases.size() <= kMostListed) {
+    tables = kernel_tables(report.cases);
+    for (auto& [title, table] : nearest_tables(report.nearest))
+      tables.push_back({"Nearest published to " + title, std::move(table)});
+  }
   tables.push_back({"Errors by operation", error_table(report.cases)});
   append_steps(report, tables);
   return tables;
@@ -179,23 +186,24 @@ std::string error_line(std::span<const ComparedCase> cases) {
 }
 
 std::string verdict_line(std::span<const ComparedCase> cases) {
-  std::string text;
+  std::vector<std::string> counts;
   for (const Agreement agreement :
        {Agreement::pass, Agreement::fail, Agreement::ambiguous, Agreement::impossible}) {
     const auto count = std::count_if(cases.begin(), cases.end(), [&](const ComparedCase& it) {
       return it.comparison.agreement == agreement;
     });
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, name(agreement));
+    if (count > 0) counts.push_back(fmt::format("{} {}", count, name(agreement)));
   }
   const auto blocked = std::count_if(cases.begin(), cases.end(),
                                      [](const ComparedCase& it) { return it.is_blocked(); });
   const auto held = std::count_if(cases.begin(), cases.end(),
                                   [](const ComparedCase& it) { return it.rule.blocks; });
-  std::string gate = fmt::format("All {} gated cases hold.", held);
-  if (held == 0) gate = "No case is gated.";
-  if (blocked > 0)
-    gate = fmt::format("{} of {} gated cases block, so the exit code is 1.", blocked, held);
-  return fmt::format("Verdicts: {}. {}", text, gate);
+  std::string gate = fmt::format("all {} hold", held);
+  if (held == 0) gate = "none";
+  if (blocked > 0) gate = fmt::format("{} of {} fail, so the exit code is 1", blocked, held);
+  return fmt::format("Gates: {}. Of {}: {}.", gate,
+                     counted(static_cast<Count>(cases.size()), "kernel", "kernels"),
+                     fmt::join(counts, ", "));
 }
 
 /// The worst of what does not pass, each with the numbers and the rule that say so. What blocks
@@ -222,6 +230,8 @@ std::string to_table(const ComparisonReport& report) {
   if (!report.stale.empty()) text += report.stale + "\n";
   for (const std::string& line : summary_of(report)) text += line + "\n";
   for (const std::string& line : reasons_of(report.cases)) text += line + "\n";
+  if (report.cases.size() > kMostListed)
+    text += "--format markdown lists every kernel, --format json has every number.\n";
   for (const auto& [title, table] : terminal_tables(report))
     text += fmt::format("\n{}\n\n{}", title, plain_text(table));
   text += "\n";

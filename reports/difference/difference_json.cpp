@@ -50,6 +50,7 @@ void write_move(JsonWriter& json, const Move& move) {
   json.text_or_null("old_interval", name(move.place));
   json.member("beyond_tolerance", move.is_beyond);
   json.member("better", move.is_better);
+  json.member("counts", move.counts);
 }
 
 void write_lone(JsonWriter& json, std::string_view key,

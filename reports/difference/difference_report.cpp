@@ -130,10 +130,24 @@ SectionSummary sum_of(const std::vector<SectionSummary>& sections) {
   return all;
 }
 
-std::size_t num_better(const Difference& difference) {
-  return static_cast<std::size_t>(
-      std::count_if(difference.moves.begin(), difference.moves.end(),
-                    [](const Move& move) { return move.is_beyond && move.is_better; }));
+/// Moves that count and are beyond the tolerance.
+struct Counts {
+  std::size_t worse = 0;
+  std::size_t better = 0;
+  std::size_t outside = 0;  // the old interval
+  std::size_t gone = 0;
+};
+
+Counts counts_of(const Difference& difference) {
+  Counts counts;
+  for (const Move& move : difference.moves) {
+    if (!move.counts) continue;
+    if (move.is_beyond) ++(move.is_better ? counts.better : counts.worse);
+    if (move.place == OldInterval::below || move.place == OldInterval::above) ++counts.outside;
+  }
+  for (const LonePrediction& gone : difference.removed)
+    if (gone.counts) ++counts.gone;
+  return counts;
 }
 
 /// Verdicts of both results that differ, for better or worse.
@@ -146,19 +160,20 @@ std::size_t num_changed(const Difference& difference) {
 /// The answer first, then what it rests on.
 void write_counts(Text& out, const DifferenceReport& report) {
   const Difference& difference = report.difference;
-  const SectionSummary all = sum_of(difference.sections);
-  const std::size_t better = num_better(difference);
+  const Counts counts = counts_of(difference);
   const auto count = [](std::size_t number) { return format_count(static_cast<Count>(number)); };
   const std::string beyond =
       report.tolerance == 0 ? "" : " by more than " + format_ratio(report.tolerance);
+  const std::string compared =
+      difference.asks_the_same
+          ? plural(sum_of(difference.sections).num_compared, "prediction", "predictions") +
+                " in both"
+          : "The inputs differ, so only budgets and the scenario's own steps count";
   out.paragraph(fmt::format(
-      "{} {} in both: {} worse{}, {} better, {} out of the old interval. {} changed; {} gone, {} "
-      "new.",
-      difference.holds(report.improvements) ? "No regression." : "Regression.",
-      plural(all.num_compared, "prediction", "predictions"), count(all.num_beyond - better), beyond,
-      count(better), count(all.num_outside), plural(num_changed(difference), "verdict", "verdicts"),
-      plural(difference.removed.size(), "row or number", "rows or numbers"),
-      count(difference.added.size())));
+      "{} {}: {} worse{}, {} better, {} out of the old interval, {} gone. {} changed.",
+      difference.holds(report.improvements) ? "No regression." : "Regression.", compared,
+      count(counts.worse), beyond, count(counts.better), count(counts.outside), count(counts.gone),
+      plural(num_changed(difference), "verdict", "verdicts")));
 }
 
 /// A verdict as every other report calls it: "too much" for a budget that fails.
@@ -302,6 +317,7 @@ void write_rest(Text& out, const DifferenceReport& report) {
   write_sections(out, report);
   for (const SectionSummary& section : difference.sections)
     if (!is_decisive(section)) write_moves(out, section, report);
+  if (!difference.asks_the_same) write_lone(out, "Gone", difference.removed);
   write_lone(out, "New", difference.added);
 }
 
@@ -320,8 +336,9 @@ std::string written(const DifferenceReport& report, TextStyle style) {
   Text out(style);
   out.title(fmt::format("{}: {} -> {}", from_to(report.before.scenario, report.after.scenario),
                         report.before.file, report.after.file));
-  out.paragraph(fmt::format("depthcost {}.",
-                            from_to(report.before.program_version, report.after.program_version)));
+  if (report.before.program_version != report.after.program_version)
+    out.paragraph(fmt::format("depthcost {} -> {}.", report.before.program_version,
+                              report.after.program_version));
   write_counts(out, report);
   write_words(out, "The scenario's scheme", changed_numbers(report));
   write_words(out, "Inputs that differ", difference.inputs);
@@ -330,10 +347,11 @@ std::string written(const DifferenceReport& report, TextStyle style) {
     out.paragraph(limit.after.empty() ? fmt::format("{} was dropped.", limit.name)
                                       : fmt::format("The limit of {} changed from {} to {}.",
                                                     limit.name, limit.before, limit.after));
-  write_lone(out, "Gone", difference.removed);
+  if (difference.asks_the_same) write_lone(out, "Gone", difference.removed);
   for (const SectionSummary& section : difference.sections)
     if (is_decisive(section)) write_moves(out, section, report);
-  const std::size_t rest = sum_of(difference.sections).num_moved + difference.added.size();
+  const std::size_t rest = sum_of(difference.sections).num_moved + difference.added.size() +
+                           (difference.asks_the_same ? 0 : difference.removed.size());
   if (rest == 0) return out.take();
   if (!out.folds() && report.shown == ShownMoves::steps) {
     out.paragraph("--details shows what else moved.");

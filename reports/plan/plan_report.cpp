@@ -1,4 +1,5 @@
-// What was asked, the best three, and why they were chosen; or the nearest, and why it fails.
+// The best three, the command of the first, their numbers, and what was searched; or the nearest,
+// and why it fails.
 #include "reports/plan/plan_report.hpp"
 
 #include <fmt/format.h>
@@ -48,24 +49,12 @@ std::string chosen_path(const PlannedPlacement& plan) {
   return text;
 }
 
-std::string device_bytes(Bytes memory) { return format_bytes(memory); }
-
-/// "Its whole interval keeps 2.0 % at decode/64; its median alone keeps 2.0 % at decode/1."
-std::string kept_limits(const PlannedPlacement& plan) {
-  std::vector<std::string> sure;
-  std::vector<std::string> likely;
-  for (const PlannedTime& time : plan.times)
-    (time.overhead.high <= time.limit ? sure : likely)
-        .push_back(fmt::format("{} at {}", format_ratio(time.limit), name(time.workload)));
-  std::vector<std::string> parts;
-  if (!sure.empty())
-    parts.push_back(fmt::format("its whole interval keeps {}", fmt::join(sure, ", ")));
-  if (!likely.empty())
-    parts.push_back(fmt::format("its median alone keeps {}", fmt::join(likely, ", ")));
-  std::string text = fmt::format("{}.", fmt::join(parts, "; "));
-  text.front() = 'I';
-  return text;
+/// "tensor 8, data 2: block_attnres, two_phase, 8 blocks of 20".
+std::string described(const PlannedPlacement& plan) {
+  return fmt::format("{}: {}", placement_text(plan.placement), chosen_path(plan));
 }
+
+std::string device_bytes(Bytes memory) { return format_bytes(memory); }
 
 /// Whether the first plan may be as slow as this one, in all that the order goes by.
 bool is_within_first(const Plans& plans, std::size_t place) {
@@ -81,56 +70,48 @@ bool is_within_first(const Plans& plans, std::size_t place) {
   return true;
 }
 
-/// "the second, 21 % slower".
-std::string place_text(const Plans& plans, std::size_t place) {
-  if (place == 0 && plans.slower > 0) return "the fastest placement that fits and keeps the limits";
-  if (place == 0)
-    return plans.kept == 1
-               ? "the only placement that fits and keeps the limits"
-               : fmt::format("the fastest of {} placements that fit and keep the limits",
-                             plans.kept);
-  return fmt::format(
-      "the {}, {} slower{}", place == 1 ? "second" : "third",
-      format_ratio(plans.best[place].cost / plans.best.front().cost - 1),
-      is_within_first(plans, place) ? " in the median, and inside the first's interval" : "");
+/// " (21 % slower)".
+std::string slower_text(const Plans& plans, std::size_t place) {
+  if (place == 0) return " (the fastest)";
+  return fmt::format(" ({} slower{})",
+                     format_ratio(plans.best[place].cost / plans.best.front().cost - 1),
+                     is_within_first(plans, place) ? ", inside the interval of the first" : "");
 }
 
 /// Experts that tensor ranks share out one way or another take the same time.
 std::string as_good_text(const PlannedPlacement& plan) {
+  if (plan.as_good.empty()) return "";
   constexpr std::size_t kNamed = 3;
   std::vector<std::string> named;
   for (std::size_t i = 0; i < std::min(kNamed, plan.as_good.size()); ++i)
     named.push_back(placement_text(plan.as_good[i]));
-  std::string text = fmt::format("As fast and as large: {}", fmt::join(named, "; "));
+  std::string text =
+      fmt::format("The same time and memory as the first: {}", fmt::join(named, "; "));
   if (plan.as_good.size() > kNamed)
     text += fmt::format("; and {} more", plan.as_good.size() - kNamed);
-  return text + ".";
+  return text + ".\n";
 }
 
-std::string why(const PlanReport& report, std::size_t place) {
-  const Plans& plans = report.plans;
-  const PlannedPlacement& plan = plans.best[place];
-  std::string text = fmt::format("{}. {}: {}. {}", place + 1, placement_text(plan.placement),
-                                 place_text(plans, place), kept_limits(plan));
-  if (!plan.as_good.empty()) text += " " + as_good_text(plan);
-  if (plan.blocks && plan.quality.at_most() && !report.kept_blocks)
-    text += fmt::format(
-        " No other block size that was tried and keeps {} has a loss lower by {} or more.",
-        plan.times.size() == 1 ? "this" : "these", kSameLoss);
-  return text;
+/// How blocks were chosen, where they were.
+std::string blocks_text(const PlanReport& report) {
+  const PlannedPlacement& first = report.plans.best.front();
+  if (report.kept_blocks || !first.blocks || !first.quality.at_most()) return "";
+  return fmt::format(
+      "Block sizes: the lowest published loss that keeps the limits; losses closer than {} count as "
+      "one.\n",
+      kSameLoss);
 }
 
 /// What the limits cost: the fastest placement of all, where it breaks one.
 std::string faster_text(const Plans& plans) {
   if (!plans.faster) return "";
   const PlannedPlacement& faster = *plans.faster;
-  std::string text = fmt::format(
-      "Without the limits the fastest is {} ({}): it takes {} of the time of the first, and adds",
-      placement_text(faster.placement), chosen_path(faster),
-      format_ratio(faster.cost / plans.best.front().cost));
+  std::string text =
+      fmt::format("Without the limits the fastest is {} ({}): it takes {} of the time, and adds",
+                  placement_text(faster.placement), chosen_path(faster),
+                  format_ratio(faster.cost / plans.best.front().cost));
   for (const PlannedTime& time : faster.times)
-    text +=
-        fmt::format(" {} at {},", format_ratio(time.overhead, Sign::always), name(time.workload));
+    text += fmt::format(" {} at {},", format_ratio(time.overhead), name(time.workload));
   text.back() = '.';
   return text + "\n";
 }
@@ -205,16 +186,29 @@ std::string asked_text(const PlanReport& report) {
   return text;
 }
 
+/// Only the median keeps the limit.
+bool is_unsure(const PlannedTime& time) { return time.overhead.high > time.limit; }
+
+/// What the mark in the table says; empty where it has none.
+std::string unsure_text(const std::vector<PlannedPlacement>& plans) {
+  const bool has_mark = std::any_of(plans.begin(), plans.end(), [](const PlannedPlacement& plan) {
+    return std::any_of(plan.times.begin(), plan.times.end(), is_unsure);
+  });
+  if (!has_mark) return "";
+  return fmt::format("?: the median keeps the limit of {}, the high end does not.\n",
+                     format_ratio(plans.front().times.front().limit));
+}
+
 Table plan_table(const std::vector<PlannedPlacement>& plans) {
-  Table table{{"", "workload", right("step"), right("tokens/s each"), right("added"),
-               right("of the step"), right("memory")}};
+  Table table{{"", "workload", right("step"), right("tokens/s a device"), right("added"),
+               right("% of standard step"), right("memory")}};
   for (std::size_t i = 0; i < plans.size(); ++i)
     for (const PlannedTime& time : plans[i].times) {
       const bool is_first = &time == &plans[i].times.front();
       table.add(is_first ? fmt::format("{}.", i + 1) : "", name(time.workload),
                 format_seconds(time.step), format_count(std::llround(time.tokens_per_second)),
                 format_seconds(time.added.value, Sign::always),
-                format_ratio(time.overhead, Sign::always),
+                format_ratio(time.overhead, Sign::always) + (is_unsure(time) ? " ?" : ""),
                 is_first ? device_bytes(plans[i].memory) : "");
     }
   return table;
@@ -227,15 +221,15 @@ std::string searched_text(const PlanReport& report) {
     out.push_back(fmt::format("{} need more than {} a device (90 % of its memory)", plans.too_large,
                               device_bytes(report.memory_limit)));
   if (plans.broken > 0) out.push_back(fmt::format("{} break a limit", plans.broken));
-  if (plans.unknown > 0) out.push_back(fmt::format("{} cannot be timed", plans.unknown));
-  if (plans.slower > 0)
+  if (plans.unknown > 0)
     out.push_back(
-        fmt::format("{} were not looked at, since their layers alone take longer than "
-                    "these plans",
-                    plans.slower));
+        fmt::format("{} cannot be timed, since no time of what their devices exchange is known",
+                    plans.unknown));
+  if (plans.slower > 0)
+    out.push_back(fmt::format("{} are slower even without the residual path", plans.slower));
   if (report.refused > 0)
     out.push_back(
-        fmt::format("{} cannot be (for example {})", report.refused, report.first_refusal));
+        fmt::format("{} are not possible (for example {})", report.refused, report.first_refusal));
   return fmt::format("Searched: {}{}{}.\n",
                      counted(static_cast<Count>(plans.searched), "placement", "placements"),
                      out.empty() ? "" : ": ", fmt::join(out, "; "));
@@ -243,16 +237,17 @@ std::string searched_text(const PlanReport& report) {
 
 bool is_beyond(const PlannedTime& time) { return time.overhead.value > time.limit; }
 
-/// Which limits it breaks: "+3.0 % at decode/1, and 2.0 % is the limit".
+/// "adds 3.0 % [1.5, 4.5] at decode/1, above the limit of 2.0 %".
 std::string broken_limits(const PlannedPlacement& plan) {
   std::vector<std::string> broken;
   for (const PlannedTime& time : plan.times)
     if (is_beyond(time))
-      broken.push_back(fmt::format("{} at {}, and {} is the limit",
-                                   format_ratio(time.overhead, Sign::always), name(time.workload),
-                                   format_ratio(time.limit)));
-  if (broken.empty()) return "it breaks another budget of the scenario";
-  return fmt::format("{}", fmt::join(broken, "; "));
+      broken.push_back(fmt::format(
+          "{} at {}, {} the limit of {}", format_ratio(time.overhead), name(time.workload),
+          format_ratio(time.overhead.value) == format_ratio(time.limit) ? "just above" : "above",
+          format_ratio(time.limit)));
+  if (broken.empty()) return "breaks another budget of the scenario";
+  return fmt::format("adds {}", fmt::join(broken, ", and "));
 }
 
 std::string nearest_text(const PlanReport& report) {
@@ -264,13 +259,10 @@ std::string nearest_text(const PlanReport& report) {
         placement_text(nearest.placement), device_bytes(nearest.memory),
         device_bytes(report.memory_limit));
   const PlannedPlacement& fastest = *report.plans.faster;
-  const auto described = [](const PlannedPlacement& plan) {
-    return fmt::format("{} ({})", placement_text(plan.placement), chosen_path(plan));
-  };
-  std::string text = fmt::format("No plan keeps the limits. The fastest that fits is {}: {}.\n",
+  std::string text = fmt::format("No plan keeps the limits. The fastest that fits is {}. It {}.\n",
                                  described(fastest), broken_limits(fastest));
   if (nearest.placement == fastest.placement) return text;
-  return text + fmt::format("The nearest to the limits is {}: {}. It takes {} of the time.\n",
+  return text + fmt::format("The nearest to the limits is {}. It {}, and takes {} of the time.\n",
                             described(nearest), broken_limits(nearest),
                             format_ratio(nearest.cost / fastest.cost));
 }
@@ -314,20 +306,19 @@ void write_plan(JsonWriter& json, const PlannedPlacement& plan) {
 }  // namespace
 
 std::string plan_text(const PlanReport& report) {
+  const Plans& plans = report.plans;
   std::string text =
-      fmt::format("{}, {}\nObjective: {}.\n", report.title,
-                  counted(report.devices, "device", "devices"), objective(report.own));
-  text += searched_text(report) + "\n";
-  if (report.plans.best.empty()) return text + nearest_text(report);
-  for (std::size_t i = 0; i < report.plans.best.size(); ++i)
-    text += fmt::format("{}. {}: {}\n", i + 1, placement_text(report.plans.best[i].placement),
-                        chosen_path(report.plans.best[i]));
-  text += "\n" + plain_text(plan_table(report.plans.best)) + "\n";
-  for (std::size_t i = 0; i < report.plans.best.size(); ++i) text += why(report, i) + "\n";
-  text += faster_text(report.plans) + asked_text(report);
+      fmt::format("{}, {}\n\n", report.title, counted(report.devices, "device", "devices"));
+  const std::string asked =
+      fmt::format("Goal: {}.\n{}", objective(report.own), searched_text(report));
+  if (plans.best.empty()) return text + nearest_text(report) + "\n" + asked;
+  for (std::size_t i = 0; i < plans.best.size(); ++i)
+    text += fmt::format("{}. {}{}\n", i + 1, described(plans.best[i]), slower_text(plans, i));
   if (!report.evaluations.empty())
     text += fmt::format("The first in full: {}\n", report.evaluations.front());
-  return text;
+  text += faster_text(plans) + "\n" + plain_text(plan_table(plans.best)) + "\n";
+  return text + unsure_text(plans.best) + as_good_text(plans.best.front()) + blocks_text(report) +
+         asked_text(report) + asked;
 }
 
 std::string plan_json(const PlanReport& report, const std::string& program_version) {

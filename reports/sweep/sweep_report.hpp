@@ -83,9 +83,12 @@ std::string sweep_legend(const SweepReport& report, const SweepGroup& group);
 /// What is recommended under each circumstance; where there are many, wherever that changes.
 Table recommendation_table(const SweepReport& report);
 
-/// The recommendation for a group, its runner-up, what binds, what would change the answer, what
-/// the published losses say, and what pays.
-std::vector<std::string> sweep_sentences(const SweepReport& report, const SweepGroup& group);
+/// The recommendation for a group, how surely it keeps the limits, and a safe choice.
+std::vector<std::string> sweep_answer(const SweepGroup& group);
+
+/// Which limits decide, the runner-up, what would change the answer, what the published losses say,
+/// and what pays.
+std::vector<std::string> sweep_reasons(const SweepReport& report, const SweepGroup& group);
 
 /// What cannot exist, and why; one line for each reason.
 std::vector<std::string> refusals(const SweepReport& report);

@@ -109,6 +109,12 @@ std::string too_large_text(const SweepGroup& group, std::size_t choice) {
 /// Why there is no recommendation, and where every choice breaks a limit, what there would be.
 std::string refusal(const SweepGroup& group, const Recommendation& said) {
   const Sweep& sweep = group.sweep();
+  if (said.has_no_cost && said.without_unattainable)
+    return fmt::format(
+        "No recommendation: no time is known without hardware (such as --hardware h100_sxm). The "
+        "lowest published loss is at {}: {}.",
+        described(sweep, *said.without_unattainable),
+        all_added(sweep.point(group.circumstance, *said.without_unattainable)));
   if (said.unattainable.empty())
     return fmt::format("No recommendation: it is not known whether a choice {}. {}",
                        kept_texts(sweep, said.undecided),
@@ -138,23 +144,38 @@ std::string limit_with_origin(const Budget& budget) {
 
 /// How surely a recommended choice keeps a budget; empty where that is plain.
 std::string keeping_text(const PointBudget& row) {
-  if (row.median && row.low && row.high) {
-    const Estimate<double> known{*row.low, *row.median, *row.high, Evidence::assumed};
-    const bool is_sure = row.verdict == Verdict::pass;
-    const std::string limit = limit_with_origin(row.budget);
-    return is_sure ? fmt::format("{} is {}: the whole interval keeps {}.", name(row.budget.kind),
-                                 format_ratio(known), limit)
-                   : fmt::format("{} is {}: the median keeps {}, the high end does not.",
-                                 name(row.budget.kind), format_ratio(known), limit);
-  }
+  if (row.budget.kind == BudgetKind::device_memory && row.verdict == Verdict::unknown && row.low)
+    return fmt::format("it takes {} of a device, and engines keep a tenth free, so it may not fit",
+                       format_ratio(*row.low / row.budget.limit));
+  const std::string limit = limit_with_origin(row.budget);
+  if (row.median && row.low && row.high)
+    return row.verdict == Verdict::pass
+               ? fmt::format("the whole interval keeps {}", limit)
+               : fmt::format("the median keeps {}, the high end does not", limit);
   if (row.verdict != Verdict::unknown) return "";
-  return fmt::format("Whether it keeps {} is not known{}.", budget_text(row.budget),
-                     row.high ? ": the limit lies inside the interval" : "");
+  return row.high ? fmt::format("{} lies inside the interval", limit)
+                  : fmt::format("whether it keeps {} is not known", limit);
+}
+
+/// "decode_overhead and prefill_overhead: ...", a sentence for all budgets that are kept alike.
+void say_keeping(Sentences& out, const std::vector<PointBudget>& budgets) {
+  std::vector<std::pair<std::string, Sentences>> alike;
+  for (const PointBudget& row : budgets) {
+    const std::string kept = keeping_text(row);
+    if (kept.empty()) continue;
+    auto found = std::find_if(alike.begin(), alike.end(),
+                              [&](const auto& known) { return known.first == kept; });
+    if (found == alike.end()) found = alike.insert(alike.end(), {kept, {}});
+    found->second.emplace_back(name(row.budget.kind));
+  }
+  for (const auto& [kept, names] : alike)
+    out.push_back(fmt::format("{}: {}.", listed(names), kept));
 }
 
 void say_recommendation(Sentences& out, const SweepGroup& group, const Recommendation& said) {
   const Sweep& sweep = group.sweep();
-  if (!said.unattainable.empty() || !said.undecided.empty()) {
+  if (!said.unattainable.empty() || !said.undecided.empty() ||
+      (said.has_no_cost && said.without_unattainable)) {
     out.push_back(refusal(group, said));
     return;
   }
@@ -173,17 +194,14 @@ void say_recommendation(Sentences& out, const SweepGroup& group, const Recommend
   out.push_back(fmt::format("Recommended: {}: {}; {}.", described(sweep, *said.best),
                             all_added(point), losses(*point.choice)));
   const std::vector<PointBudget> budgets = sweep.budgets(point);
-  for (const PointBudget& row : budgets) {
-    const std::string kept = keeping_text(row);
-    if (!kept.empty()) out.push_back(kept);
-  }
+  say_keeping(out, budgets);
   const bool all_known = std::none_of(budgets.begin(), budgets.end(), [](const PointBudget& row) {
     return row.verdict == Verdict::unknown && !row.high;
   });
   if (said.sure != said.best)
     out.push_back(
-        fmt::format("{} keeps all {} with the whole interval.",
-                    said.sure ? described(sweep, *said.sure) : "No choice with a published loss",
+        fmt::format("Safe choice: {} keeps all {} with its whole interval.",
+                    said.sure ? described(sweep, *said.sure) : "none with a published loss",
                     all_known ? "limits" : "limits that are known"));
 }
 
@@ -229,6 +247,27 @@ void say_runner_up(Sentences& out, const SweepGroup& group, const Recommendation
   out.push_back(text + ".");
 }
 
+/// "Without the limits on decode_overhead (2.0 %) and prefill_overhead (2.0 %) block_size 1 would
+/// be taken, with 9.1 % and 10.9 %."
+void say_ruled_out(Sentences& out, const SweepGroup& group, const Recommendation& said,
+                   std::size_t choice) {
+  const Sweep& sweep = group.sweep();
+  const std::vector<PointBudget> rows = sweep.budgets(sweep.point(group.circumstance, choice));
+  Sentences limits;
+  Sentences values;
+  for (const BindingBudget& binding : said.binding) {
+    if (binding.allowed != choice) continue;
+    const PointBudget& row = rows[binding.budget];
+    limits.push_back(fmt::format("{} ({})", name(row.budget.kind),
+                                 format_budget(row.budget.kind, row.budget.limit)));
+    values.push_back(format_budget(row.budget.kind, row.median.value_or(row.low.value_or(0))));
+  }
+  out.push_back(fmt::format("Without {} {} {} would be taken, with {} ({}).",
+                            limits.size() == 1 ? "the limit on" : "the limits on", listed(limits),
+                            described(sweep, choice), listed(values),
+                            losses(sweep.choices()[choice])));
+}
+
 void say_binding(Sentences& out, const SweepGroup& group, const Recommendation& said) {
   const Sweep& sweep = group.sweep();
   if (sweep.study().budgets.empty()) {
@@ -237,29 +276,11 @@ void say_binding(Sentences& out, const SweepGroup& group, const Recommendation& 
   }
   if (said.binding.empty() && said.best)
     out.push_back("No limit binds: without them the answer is the same.");
-  for (const BindingBudget& binding : said.binding) {
-    const SweepPoint point = sweep.point(group.circumstance, binding.allowed);
-    const PointBudget row = sweep.budgets(point)[binding.budget];
-    out.push_back(
-        fmt::format("Binding: {}. Without it {} would be taken, at {} ({}).",
-                    budget_text(row.budget), described(sweep, binding.allowed),
-                    format_budget(row.budget.kind, row.median.value_or(row.low.value_or(0))),
-                    losses(*point.choice)));
-  }
-}
-
-void say_readings(Sentences& out, const SweepGroup& group, const Recommendation& said) {
-  const Sweep& sweep = group.sweep();
-  Sentences others;
-  const auto add = [&](std::optional<std::size_t> choice, std::string_view by) {
-    if (choice == said.best) return;
-    others.push_back(fmt::format("{} if the loss depends on {} alone",
-                                 choice ? described(sweep, *choice) : "nothing", by));
-  };
-  add(said.by_size, "the size of blocks");
-  add(said.by_count, "the number of blocks");
-  if (others.empty()) return;
-  out.push_back(fmt::format("Another answer: {}.", fmt::join(others, "; ")));
+  std::vector<std::size_t> allowed;
+  for (const BindingBudget& binding : said.binding)
+    if (std::find(allowed.begin(), allowed.end(), binding.allowed) == allowed.end())
+      allowed.push_back(binding.allowed);
+  for (const std::size_t choice : allowed) say_ruled_out(out, group, said, choice);
 }
 
 /// Engines and checkpoints count blocks in decoder layers.
@@ -274,26 +295,31 @@ void say_cut_decoder_layer(Sentences& out, const SweepGroup& group, std::size_t 
       blocks->block_size, blocks->block_size - 1, blocks->block_size + 1));
 }
 
-/// "a loss of 1.746", "no loss, being finer than any that was published".
 std::string reading_text(const LossReading& reading) {
-  if (reading.loss) return fmt::format("a loss of {}", loss_text(reading));
-  return fmt::format("no loss, being {} than any that was published", name(reading.kind));
+  return reading.loss ? loss_text(reading) : fmt::format("none ({})", name(reading.kind));
 }
 
-/// Says where the two readings of Fig. 6 differ: by the size of blocks, and by their number.
-void say_disagreement(Sentences& out, const SweepGroup& group, std::size_t choice) {
+/// Where the two readings of Fig. 6 differ, by the size of blocks and by their number, and what
+/// either alone would choose.
+void say_readings(Sentences& out, const SweepGroup& group, const Recommendation& said) {
   const Sweep& sweep = group.sweep();
-  const Partition* blocks = attnres_blocks(sweep.choices()[choice].path.scheme);
-  if (blocks == nullptr) return;
-  const QualityEvidence& quality = sweep.choices()[choice].quality;
-  const Count S = blocks->block_size;
-  const Count N = blocks->num_blocks;
-  if (quality.agrees()) return;
-  out.push_back(fmt::format(
-      "The published losses can be read in two ways. For {} there is {}, for blocks of {} {} (Fig. 6, {} "
-      "layers). The higher one counts.",
-      counted(N, "block", "blocks"), reading_text(quality.by_count), counted(S, "layer", "layers"),
-      reading_text(quality.by_size), kFigure6Layers));
+  std::string text;
+  if (said.best && attnres_blocks(sweep.choices()[*said.best].path.scheme) != nullptr) {
+    const QualityEvidence& quality = sweep.choices()[*said.best].quality;
+    if (!quality.agrees())
+      text = fmt::format(
+          "The published losses (Fig. 6, {} layers) can be read by the size of blocks or by their "
+          "number: {} or {}. The higher one counts.",
+          kFigure6Layers, reading_text(quality.by_size), reading_text(quality.by_count));
+  }
+  const auto add = [&](std::optional<std::size_t> choice, std::string_view by) {
+    if (choice == said.best) return;
+    text += fmt::format("{}By the {} of blocks alone {} would be taken.", text.empty() ? "" : " ",
+                        by, choice ? described(sweep, *choice) : "nothing");
+  };
+  add(said.by_size, "size");
+  add(said.by_count, "number");
+  if (!text.empty()) out.push_back(text);
 }
 
 void say_own(Sentences& out, const SweepReport& report, const SweepGroup& group) {
@@ -303,16 +329,15 @@ void say_own(Sentences& out, const SweepReport& report, const SweepGroup& group)
   const std::string label = choice_label(sweep, *own);
   if (const auto by = dominator_of(sweep, group.circumstance, *own, Reading::higher_of_both)) {
     out.push_back(
-        fmt::format("As written, {}: {} is nowhere worse and somewhere better ({} against {}).",
-                    label, described(sweep, *by), all_added(sweep.point(group.circumstance, *by)),
+        fmt::format("{} beats {}, as written: its loss is no higher, and it adds {} instead of {}.",
+                    described(sweep, *by), label, all_added(sweep.point(group.circumstance, *by)),
                     all_added(sweep.point(group.circumstance, *own))));
     return;
   }
-  std::string text =
-      fmt::format("As written, {}: no choice is better in both loss and cost", label);
+  std::string text = fmt::format("No choice beats {}, as written, in both loss and cost", label);
   for (const Reading reading : {Reading::by_count, Reading::by_size})
     if (const auto by = dominator_of(sweep, group.circumstance, *own, reading))
-      text += fmt::format("; if the loss follows the {} of blocks alone, {} dominates it: {}",
+      text += fmt::format("; if the loss follows the {} of blocks alone, {} does: {}",
                           reading == Reading::by_count ? "number" : "size", described(sweep, *by),
                           all_added(sweep.point(group.circumstance, *by)));
   out.push_back(text + ".");
@@ -320,19 +345,6 @@ void say_own(Sentences& out, const SweepReport& report, const SweepGroup& group)
 
 std::string advantage_text(const Estimate<double>& advantage) {
   return fmt::format("{:.3f} [{:.3f}, {:.3f}]", advantage.value, advantage.low, advantage.high);
-}
-
-/// Why the published laws say nothing of this choice.
-std::string unknown_advantage(const BreakEven& even, const Scheme& scheme, double compute) {
-  if (even.range == FitRange::beyond)
-    return fmt::format(
-        "Break-even: no verdict. {:.4g} PFLOP/s-days are beyond the range of the fit, {} to {} "
-        "([attnres] Fig. 4).",
-        compute, kLeastFittedCompute, kMostFittedCompute);
-  return fmt::format(
-      "Break-even: not known. The advantage of {} has not been published ([attnres] Fig. 4 is of "
-      "about 8).",
-      counted(attnres_blocks(scheme)->num_blocks, "block", "blocks"));
 }
 
 void say_break_even(Sentences& out, const SweepReport& report, const SweepGroup& group,
@@ -343,7 +355,11 @@ void say_break_even(Sentences& out, const SweepReport& report, const SweepGroup&
   const auto even = break_even(point.choice->path.scheme, overhead, report.compute);
   if (!even) return;
   if (!even->advantage) {
-    out.push_back(unknown_advantage(*even, point.choice->path.scheme, report.compute));
+    if (even->range == FitRange::beyond)
+      out.push_back(fmt::format(
+          "Break-even: no verdict. {:.4g} PFLOP/s-days are beyond the range of the fit, {} to {} "
+          "([attnres] Fig. 4).",
+          report.compute, kLeastFittedCompute, kMostFittedCompute));
     return;
   }
   std::string text = fmt::format(
@@ -428,17 +444,21 @@ void say_fewest(Sentences& out, const SweepGroup& group) {
 
 }  // namespace
 
-std::vector<std::string> sweep_sentences(const SweepReport& report, const SweepGroup& group) {
+std::vector<std::string> sweep_answer(const SweepGroup& group) {
+  Sentences out;
+  say_recommendation(out, group, recommend(group.sweep(), group.circumstance));
+  return out;
+}
+
+std::vector<std::string> sweep_reasons(const SweepReport& report, const SweepGroup& group) {
   Sentences out;
   const Recommendation said = recommend(group.sweep(), group.circumstance);
-  say_recommendation(out, group, said);
-  say_schedule(out, group);
-  say_runner_up(out, group, said);
   say_binding(out, group, said);
-  say_readings(out, group, said);
-  if (said.best) say_disagreement(out, group, *said.best);
-  if (said.best) say_cut_decoder_layer(out, group, *said.best);
+  say_runner_up(out, group, said);
   say_own(out, report, group);
+  say_schedule(out, group);
+  say_readings(out, group, said);
+  if (said.best) say_cut_decoder_layer(out, group, *said.best);
   say_fewest(out, group);
   if (said.best) say_break_even(out, report, group, *said.best);
   out.push_back(fmt::format("Losses are evidence, not a prediction: {}.", kFigure6Conditions));

@@ -33,6 +33,8 @@ std::string note(const Sweep& sweep, const Notes& notes, std::size_t choice) {
   std::vector<std::string> words;
   if (choice == notes.recommendation.best) words.push_back("recommended");
   if (choice == notes.recommendation.runner_up) words.push_back("runner-up");
+  if (choice == notes.recommendation.sure && choice != notes.recommendation.best)
+    words.push_back("safe choice");
   if (choice == notes.own) words.push_back("as written");
   if (splits_decoder_layer(sweep.study(), sweep.choices()[choice].path.scheme))
     words.push_back("splits a decoder layer");
@@ -44,7 +46,7 @@ bool is_shown(const SweepGroup& group, const Notes& notes, std::size_t choice) {
   if (!choices[choice].refused.empty()) return false;
   if (choices.size() <= kMostRows || is_noted(notes, choice)) return true;
   const Recommendation& said = notes.recommendation;
-  const bool is_named = choice == said.cheapest || choice == said.by_size ||
+  const bool is_named = choice == said.cheapest || choice == said.sure || choice == said.by_size ||
                         choice == said.by_count ||
                         std::any_of(said.binding.begin(), said.binding.end(),
                                     [&](const BindingBudget& b) { return b.allowed == choice; });
@@ -74,20 +76,24 @@ std::string verdict_text(const Sweep& sweep, const SweepPoint& point) {
   std::vector<std::string> likely;
   std::vector<std::string> unknown;
   bool is_sure = true;
+  bool is_tight = false;
   for (const PointBudget& row : sweep.budgets(point)) {
     std::vector<std::string>& names = row.verdict == Verdict::fail ? broken : likely;
     const std::string kind(name(row.budget.kind));
     const bool is_memory = row.budget.kind == BudgetKind::device_memory;
     if (is_broken(row)) names.insert(is_memory ? names.begin() : names.end(), kind);
     if (row.verdict != Verdict::unknown) continue;
-    if (row.high)
-      is_sure = false;
-    else
+    if (!row.high)
       unknown.push_back(kind);
+    else if (is_memory)
+      is_tight = true;
+    else
+      is_sure = false;
   }
   if (!broken.empty()) return "breaks " + first_of(broken);
   if (!likely.empty()) return "likely breaks " + first_of(likely);
   if (!unknown.empty()) return "not known: " + first_of(unknown);
+  if (is_tight) return "may not fit";
   return is_sure ? "OK" : "likely OK";
 }
 

@@ -34,8 +34,9 @@ std::string sweep_text(const SweepReport& report) {
   if (has_several(report))
     text += fmt::format("{}\nUnder {}:\n", plain_text(recommendation_table(report)),
                         circumstance_label(report, first));
-  for (const std::string& sentence : sweep_sentences(report, first)) text += sentence + "\n";
-  text += "\n" + plain_text(sweep_table(report)) + "\n" + sweep_legend(report, first) + "\n";
+  for (const std::string& sentence : sweep_answer(first)) text += sentence + "\n";
+  text += "\n" + plain_text(sweep_table(report)) + "\n" + sweep_legend(report, first) + "\n\n";
+  for (const std::string& sentence : sweep_reasons(report, first)) text += sentence + "\n";
   for (const std::string& line : refusals(report)) text += line + "\n";
   return text;
 }
@@ -48,12 +49,13 @@ std::string sweep_markdown(const SweepReport& report, std::span<const PlotFile> 
   if (has_several(report))
     text += fmt::format("## Recommendations\n\n{}\n## {}\n\n",
                         markdown(recommendation_table(report)), circumstance_label(report, first));
-  for (const std::string& sentence : sweep_sentences(report, first))
-    text += fmt::format("- {}\n", sentence);
+  for (const std::string& sentence : sweep_answer(first)) text += fmt::format("- {}\n", sentence);
   text += "\n";
   for (const PlotFile& plot : plots) text += picture(plot.caption, plot.file_name) + "\n\n";
   if (!missing_plots.empty()) text += fmt::format("*{}*\n\n", missing_plots);
-  text += markdown(sweep_table(report)) + "\n" + sweep_legend(report, first) + "\n";
+  text += markdown(sweep_table(report)) + "\n" + sweep_legend(report, first) + "\n\n";
+  for (const std::string& sentence : sweep_reasons(report, first))
+    text += fmt::format("- {}\n", sentence);
   const std::vector<std::string> refused = refusals(report);
   if (!refused.empty()) text += "\n";
   for (const std::string& line : refused) text += fmt::format("- {}\n", escaped(line));

@@ -56,6 +56,14 @@ std::vector<const Preset*> NearestParts::that_mention(const std::string& wanted,
   return found;
 }
 
+double NearestParts::shipped_bandwidth(const std::string& wanted) const {
+  for (const Preset& preset : presets())
+    if (preset.kind == "hardware" && self_.has("name") &&
+        plain_line(preset.text, "name") == self_.text("name"))
+      return nominal_bandwidth(part(preset.id, wanted).values);
+  return nominal_bandwidth(self_);
+}
+
 std::vector<const Part*> NearestParts::ranked(const std::vector<const Preset*>& presets,
                                               const std::string& wanted) const {
   std::vector<const Part*> parts;
@@ -63,12 +71,13 @@ std::vector<const Part*> NearestParts::ranked(const std::vector<const Preset*>& 
     const Part& candidate = part(preset->id, wanted);
     if (has(candidate.values, wanted)) parts.push_back(&candidate);
   }
+  const double own = shipped_bandwidth(wanted);
   const auto distance = [&](const Part* part) {
     const Values& values = part->values;
     return std::tuple(
         kinship(self_, text_or_empty(values, "architecture"), text_or_empty(values, "vendor")),
         memory_kind(values) != memory_kind(self_),
-        std::fabs(std::log(nominal_bandwidth(values) / nominal_bandwidth(self_))));
+        std::fabs(std::log(nominal_bandwidth(values) / own)));
   };
   std::stable_sort(parts.begin(), parts.end(),
                    [&](const Part* a, const Part* b) { return distance(a) < distance(b); });

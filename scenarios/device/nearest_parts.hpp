@@ -50,6 +50,9 @@ class NearestParts {
   /// Files of the same kind that contain the words.
   std::vector<const Preset*> that_mention(const std::string& wanted,
                                           std::string_view mention = "") const;
+  /// Of the shipped part that `self` is, whatever bandwidth a user has set: who lends does not
+  /// depend on that. Else its own.
+  double shipped_bandwidth(const std::string& wanted) const;
   /// Those that have `wanted`, nearest first.
   std::vector<const Part*> ranked(const std::vector<const Preset*>& presets,
                                   const std::string& wanted) const;

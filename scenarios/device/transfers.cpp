@@ -12,6 +12,7 @@
 #include <tuple>
 #include <utility>
 
+#include "model/machine/chip.hpp"
 #include "model/machine/node_crossing.hpp"
 #include "scenarios/device/nearest_parts.hpp"
 
@@ -86,12 +87,15 @@ std::optional<double> link_ratio(const Values& part, const Values& self, Transfe
   return part.number(key) / self.number(key);
 }
 
-/// A part of the same vendor with the nearest links that has measured it, or nullptr. A test checks
+/// A part of the same vendor that has measured it, or nullptr: of the nearest architecture, since
+/// bytes are scaled and latency is not, and of these the one with the nearest links. A test checks
 /// that presets write their records with the words that are looked for.
 const Part* nearest_with(const NearestParts& others, const Values& self, const What& what) {
   const auto distance = [&](const Part* part) {
     const auto ratio = link_ratio(part->values, self, what.second);
-    return ratio ? std::fabs(std::log(*ratio)) : std::numeric_limits<double>::infinity();
+    return std::pair(chip_distance(text_or_empty(part->values, "architecture"),
+                                   text_or_empty(self, "architecture")),
+                     ratio ? std::fabs(std::log(*ratio)) : std::numeric_limits<double>::infinity());
   };
   const Part* best = nullptr;
   const std::string words = fmt::format("kind: {}, scope: {}", name(what.first), name(what.second));

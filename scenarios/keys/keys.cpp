@@ -81,8 +81,9 @@ const std::array kScenario{
         "that step; as attach if absent, else all_reduce at decode with tensor ranks and "
         "standalone elsewhere"),
     key(choice, "residual.layout", kNames<Layout>,
-        "whether tensor-parallel ranks share the tokens of a decode step and of training; replicated "
-        "at decode and sequence_sharded in training if absent"),
+        "whether tensor-parallel ranks share the tokens of a decode step and of training; if absent "
+        "sequence_sharded in training and in a decode step with prefill_tokens, replicated in other "
+        "decode steps"),
     with_default(key(count, "parallelism.tensor", "tensor-parallel size"), "1",
                  "[ours] one device"),
     key(count, "parallelism.expert", "expert-parallel size; as tensor if absent"),
@@ -135,10 +136,9 @@ const std::array kScenario{
         "kernels; decides what survives in the cache"),
     key(count, "workload.prefill.tokens", "tokens of one sequence"),
     key(count, "workload.prefill.chunk", "tokens in flight at a time; all if absent"),
-    with_default(key(count, "workload.prefill.sequence_shards",
-                     "devices that share one sequence's residual path; at most tensor x context, "
-                     "where one of these is written"),
-                 "1", "[ours] not sharded"),
+    key(count, "workload.prefill.sequence_shards",
+        "devices that share one sequence's residual path; at most tensor x context, where one of "
+        "these is written; the tensor ranks if absent"),
     with_default(key(choice, "workload.prefill.launch", kNames<Launch>, "how kernels are launched"),
                  "stream", "[ours] shapes vary from chunk to chunk"),
     key(count, "workload.training.sequence_length", "tokens of one sequence"),

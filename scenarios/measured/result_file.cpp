@@ -216,7 +216,9 @@ void read_scenario(const Map& scenario, const Position& position, Result& result
       if (it.name == name) return it.word;
     return std::string();
   };
-  const std::string scheme = input("residual.scheme");
+  // A model may ship its scheme.
+  const std::string shipped = input("model.residual.scheme");
+  const std::string scheme = shipped.empty() ? input("residual.scheme") : shipped;
   const std::string schedule = input("residual.schedule");
   if (!scheme.empty() && !schedule.empty()) result.path = scheme + " " + schedule;
 }

@@ -58,8 +58,6 @@ std::vector<std::string> placement_settings(const PlanSource& question,
   add("parallelism.data", placement.data);
   add("parallelism.expert", placement.expert);
   if (placement.pipeline > 1 || own.pipeline) add("parallelism.pipeline", placement.pipeline);
-  if (own.prefill && !writes_sequence_shards(question.source.document))
-    add("workload.prefill.sequence_shards", placement.tensor);
   if (own.training)
     add("workload.training.micro_batches",
         share_of(own, own.training->num_micro_batches, placement.data));
@@ -105,9 +103,6 @@ PlacedStudy placed_study(const PlanSource& question, const Placement& placement)
   SweepPlan plan = read_sweep(question.source, axes_of(question, placement), kDefaultMaxPoints);
   SweepScene& scene = plan.scenes.front();
   PlacedStudy placed{placement, *std::move(scene.study), std::move(scene.axes)};
-  // The study has it already; a sweep would take it for a circumstance.
-  std::erase_if(placed.axes,
-                [](const SweptAxis& axis) { return axis.key == SweptKey::sequence_shards; });
   if (placed.study.decode)
     for (Count& sequences : placed.study.decode->sequences)
       sequences = share_of(question.own, sequences, placement.data);

@@ -53,9 +53,8 @@ std::size_t num_placements(const PlanSource& question, Count devices, const Posi
 /// The scenario on every placement on so many devices. All of them have the work of the scenario:
 /// replicas share the sequences of each decode step, and the micro-batches of a training step,
 /// evenly. Context ranks are placed where the scenario has some: what they exchange is not
-/// modelled. Tensor ranks share the tokens of a prefill, unless its shards are written. Throws
-/// as num_placements() does. Adds to `work`. Stops where `progress` is stopped, and
-/// counts nothing into it.
+/// modelled. Throws as num_placements() does. Adds to `work`. Stops where `progress` is stopped,
+/// and counts nothing into it.
 PlacedStudies placed_studies(const PlanSource& question, Count devices, const Position& position,
                              PlanWork& work, std::size_t num_threads,
                              const Progress& progress = {});

@@ -77,6 +77,10 @@ class Listing {
     if (experts_are_spread(study)) list_dispatch();
     list_attachment();
     list_layout();
+    if (study.prefill)
+      list_chosen("workload.prefill.sequence_shards",
+                  fmt::format("{}", study.prefill->sequence_shards),
+                  "the tensor-parallel ranks: [attnres] Sec. 4.2");
     if (study.training) list_training(*study.training);
   }
 
@@ -106,7 +110,10 @@ class Listing {
     const Study& study = sources_.study;
     const std::string_view decode = name(token_layout(study, WorkloadKind::decode));
     const std::string_view training = name(token_layout(study, WorkloadKind::training));
-    if (!study.training)
+    if (study.decode && study.decode->prompt)
+      list_chosen("residual.layout", decode,
+                  "a step with tokens of a prompt shares them out as a prefill does");
+    else if (!study.training)
       list_chosen("residual.layout", decode,
                   "what serving engines ship: every tensor-parallel rank holds all tokens");
     else if (!study.decode)

@@ -54,6 +54,7 @@ class ScenarioReader {
     read_residual();
     read_parallelism();
     read_workloads(values_, scenario_.study);
+    check_attached_collectives();
     check_work(values_, scenario_.study, model_.position());
     read_budgets();
     std::vector<ResolvedValue> fallbacks;
@@ -399,6 +400,33 @@ class ScenarioReader {
                       "not by {}; needs parallelism.expert of at most tensor = {})",
                       path, name(attachment), scenario_.study.expert_parallel_size,
                       name(attachment), scenario_.study.tensor_parallel_size));
+  }
+
+  /// Throws where no workload runs the collective that a path is attached to.
+  void check_attached_collective(const std::string& path,
+                                 std::optional<Attachment> attachment) const {
+    const Study& study = scenario_.study;
+    const bool is_joined_whole = attachment == Attachment::all_reduce;
+    if (!is_joined_whole && attachment != Attachment::reduce_scatter) return;
+    bool runs = false;
+    bool has_workload = false;
+    for (const auto& [kind, is_asked] :
+         {std::pair{WorkloadKind::decode, study.decode.has_value()},
+          std::pair{WorkloadKind::prefill, study.prefill.has_value()},
+          std::pair{WorkloadKind::training, study.training.has_value()}}) {
+      has_workload |= is_asked;
+      runs |= is_asked && (residual_shards(study, kind) == 1) == is_joined_whole;
+    }
+    if (runs || !has_workload) return;
+    throw InputError(
+        values_.at(path).position,
+        fmt::format("conflicting {} '{}' (no workload has one: tensor ranks {} the tokens)", path,
+                    name(*attachment), is_joined_whole ? "share out" : "all hold"));
+  }
+
+  void check_attached_collectives() const {
+    check_attached_collective("residual.attach", scenario_.study.attachment);
+    check_attached_collective("residual.baseline_attach", scenario_.study.baseline_attachment);
   }
 
   void check_devices(const Value* pipeline) const {

@@ -120,7 +120,6 @@ Node prefill(const ScenarioOptions& options) {
       parse_count({tokens, false}, {"--prefill", 1, 1}, "workload.prefill.tokens");
   section.assume("chunk", scalar("--prefill", fmt::format("{}", std::min(num_tokens, kUsualChunk))),
                  kUsualPromptSource);
-  section.add("sequence_shards", {{"--tensor", 1, 1}, Map{}});  // of the ranks in the end
   return std::move(section).node();
 }
 

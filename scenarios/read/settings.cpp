@@ -76,7 +76,7 @@ void apply_setting(const std::string& setting, Node& document) {
     refuse_setting(setting, "must be KEY=VALUE, as residual.attach=standalone");
   const std::vector<std::string> keys = keys_of(setting, setting.substr(0, sign));
   if (keys.front() == "workload" && keys.size() > 1)
-    document = with_named_workload(std::move(document));
+    document = with_usual_workload(std::move(document));
   Node* node = &document;
   std::string above = "the scenario";
   for (std::size_t i = 0; i < keys.size(); ++i) {

@@ -65,8 +65,7 @@ std::string described(const std::string& name, const Position& position, const N
     return fmt::format("{{{}}}",
                        cited("sequences", fmt::format("[{}]", kUsualBatches), kUsualBatchesSource));
   if (name == "prefill")
-    return fmt::format("{{{}, {}, sequence_shards: {{}}}}",
-                       cited("tokens", kUsualPrompt, kUsualPromptSource),
+    return fmt::format("{{{}, {}}}", cited("tokens", kUsualPrompt, kUsualPromptSource),
                        cited("chunk", fmt::format("{}", kUsualChunk), kUsualPromptSource));
   throw InputError(position,
                    fmt::format("invalid workload '{}' (must be decode | prefill | training, or a "
@@ -86,16 +85,9 @@ bool is_empty_map(const Node& node) {
   return map != nullptr && map->members.empty();
 }
 
-template <class Tree>
-Tree* shards_of(Tree& document) {
-  Tree* workload = child(document, "workload");
-  Tree* prefill = workload == nullptr ? nullptr : child(*workload, "prefill");
-  return prefill == nullptr ? nullptr : child(*prefill, "sequence_shards");
-}
-
 }  // namespace
 
-Node with_named_workload(Node document) {
+Node with_usual_workload(Node document) {
   auto* map = std::get_if<Map>(&document.content);
   if (map == nullptr) return document;
   const auto member = std::find_if(map->members.begin(), map->members.end(),
@@ -115,23 +107,6 @@ Node with_named_workload(Node document) {
   Node described = written_out(kind, position, document);
   workload.content = Map{{{kind, position, std::move(described)}}};
   return document;
-}
-
-Node with_usual_workload(Node document) {
-  document = with_named_workload(std::move(document));
-  Node* shards = shards_of(document);
-  if (shards == nullptr || !is_empty_map(*shards)) return document;
-  const Position position = shards->position;
-  *shards = parse_document(fmt::format("{{value: {}, source: \"{}\"}}",
-                                       ranks_of(document, "tensor"), kUsualPromptSource),
-                           position.file);
-  place(*shards, position);
-  return document;
-}
-
-bool writes_sequence_shards(const Node& document) {
-  const Node* shards = shards_of(document);
-  return shards != nullptr && !is_empty_map(*shards);
 }
 
 }  // namespace depthcost

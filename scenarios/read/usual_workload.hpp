@@ -12,19 +12,11 @@ inline constexpr const char* kUsualBatchesSource = "default: [ours] a user to a 
 inline constexpr const char* kUsualPrompt = "131072";
 inline constexpr Count kUsualChunk = 16384;
 inline constexpr const char* kUsualPromptSource =
-    "default: [attnres] Sec. 4.2: 128K tokens in chunks of 16K, shared by the tensor-parallel ranks";
-
-/// The document with `workload: training`, `decode` or `prefill` written out, but for how many
-/// ranks share a prefill.
-Node with_named_workload(Node document);
+    "default: [attnres] Sec. 4.2: 128K tokens in chunks of 16K";
 
 /// The document with `workload: training`, `decode` or `prefill` written out, and
-/// `workload: {training: {}}` as well: the usual values, each with its source. A prefill's
-/// `sequence_shards: {}` are the tensor ranks. Any other document is as it was. Throws InputError
-/// for another name.
+/// `workload: {training: {}}` as well: the usual values, each with its source. Any other document
+/// is as it was. Throws InputError for another name.
 Node with_usual_workload(Node document);
-
-/// Whether the document says how many devices share a prompt.
-bool writes_sequence_shards(const Node& document);
 
 }  // namespace depthcost

@@ -127,13 +127,15 @@ void read_decode(const Values& values, Study& study) {
 }
 
 /// Throws if a sequence has more shards than a replica has devices, where their number is written.
-void check_sequence_shards(const Values& values, const Study& study, Count shards) {
+Count sequence_shards_of(const Values& values, const Study& study) {
+  if (!values.has("workload.prefill.sequence_shards")) return study.tensor_parallel_size;
+  const Count shards = values.count("workload.prefill.sequence_shards");
   const Count ranks = study.tensor_parallel_size * study.context_parallel_size;
   const auto is_written = [&](const char* key) {
     return !values.at(key).origin.starts_with("default:");
   };
-  if (!is_written("parallelism.tensor") && !is_written("parallelism.context")) return;
-  if (shards <= ranks) return;
+  if (!is_written("parallelism.tensor") && !is_written("parallelism.context")) return shards;
+  if (shards <= ranks) return shards;
   throw InputError(
       values.at("workload.prefill.sequence_shards").position,
       fmt::format("invalid workload.prefill.sequence_shards '{}' (more than tensor x context = {})",
@@ -149,9 +151,8 @@ void read_prefill(const Values& values, Study& study) {
     return;
   }
   Prefill prefill{.tokens = values.count("workload.prefill.tokens"),
-                  .sequence_shards = values.count("workload.prefill.sequence_shards"),
+                  .sequence_shards = sequence_shards_of(values, study),
                   .launch = values.choice<Launch>("workload.prefill.launch")};
-  check_sequence_shards(values, study, prefill.sequence_shards);
   if (values.has("workload.prefill.chunk")) prefill.chunk = values.count("workload.prefill.chunk");
   if (values.has("baseline_step.prefill"))
     prefill.baseline_step = Seconds{values.number("baseline_step.prefill")};

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -75,9 +76,10 @@ TEST_F(Program, ChecksBudgets) {
   EXPECT_EQ(run({"check", "unknown.yaml"}).exit_code, 0);
   EXPECT_EQ(run({"check", "unknown.yaml", "--strict"}).exit_code, 1);
   EXPECT_EQ(run({"check", "kept.yaml", "--strict"}).exit_code, 0);
-  for (const auto& [file, word] : {std::pair<std::string, std::string>{"kept.yaml", "OK"},
-                                   {"broken.yaml", "too much"},
-                                   {"unknown.yaml", "unknown"}}) {
+  for (const auto& [file, word] :
+       {std::pair<std::string, std::string>{"kept.yaml", "OK"},
+        {"broken.yaml", "too much"},
+        {"unknown.yaml", "unknown. The check passes; with --strict it fails"}}) {
     const Outcome outcome = run({"check", file});
     EXPECT_EQ(outcome.errors, "");
     EXPECT_TRUE(outcome.output.starts_with(file + ": Kimi: " + word + "\n")) << outcome.output;
@@ -439,6 +441,16 @@ TEST_F(Program, NamesTheNearestPresetAndMetric) {
   expect_error(
       {"explain", "kept.yaml", "x\ny"},
       "kept.yaml:1:1: error: unknown metric 'x\\x0Ay' (explain without a metric lists all; those of the ledger may end in .layer_N)");
+}
+
+TEST_F(Program, ListsTheMetricsBelowABeginning) {
+  const Outcome outcome = run({"explain", "kept.yaml", "ledger.block_attnres"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+  std::istringstream lines(outcome.output);
+  std::size_t count = 0;
+  for (std::string line; std::getline(lines, line); ++count)
+    EXPECT_TRUE(line.starts_with("ledger.block_attnres.")) << line;
+  EXPECT_GT(count, 1U);
 }
 
 TEST_F(Program, ExplainsABudgetByItsName) {

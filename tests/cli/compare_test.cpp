@@ -95,8 +95,7 @@ TEST_F(Compare, IsRedInJunitAndAnnotationsIfStrict) {
   EXPECT_NE(junit.find(" failures=\"1\" errors=\"0\" skipped=\"0\" "), std::string::npos);
   EXPECT_NE(junit.find("<failure type=\"ambiguous\""), std::string::npos);
   EXPECT_NE(outcome.output.find("\n::error file=it.csv,line=2,"), std::string::npos);
-  EXPECT_NE(outcome.output.find("1 of 1 gated cases block, so the exit code is 1."),
-            std::string::npos);
+  EXPECT_NE(outcome.output.find("Gates: 1 of 1 fail, so the exit code is 1."), std::string::npos);
 }
 
 // An injected slowdown of 1.5 tolerances fails, one of 0.3 does not.

@@ -368,10 +368,10 @@ const std::string kStale = "Stale: the sources of the measured kernels have chan
 TEST_F(ProfileCommand, MarksStaleKernelsWhereverTheirNumbersAre) {
   EXPECT_TRUE(run({"compare", "synthetic.yaml"})
                   .output.starts_with("synthetic.samples.json against synthetic.yaml\n" + kStale +
-                                      "\nVerdicts: "));
+                                      "\nGates: "));
   EXPECT_TRUE(run({"compare", "synthetic.yaml", "--format", "markdown"})
                   .output.starts_with("# synthetic.samples.json against synthetic.yaml\n\n" +
-                                      kStale + "\n\nVerdicts: "));
+                                      kStale + "\n\nGates: "));
   const Outcome json = run({"compare", "synthetic.yaml", "--format", "json", "--junit", "it.xml"});
   EXPECT_EQ(nlohmann::json::parse(json.output)["stale"], kStale);
   EXPECT_NE(content_of(folder_.path("it.xml"))
@@ -430,7 +430,7 @@ TEST(Handbook, ShowsHowWellTheShippedProfilesPredict) {
 TEST(H200Document, SaysHowManyKernelsAreAsPredicted) {
   const Outcome compared =
       run_program({.arguments = {"compare", "scenarios/profiles/h200_vm.yaml"}, .folder = kRoot});
-  const auto begin = compared.output.find("Verdicts: ");
+  const auto begin = compared.output.find("Gates: ");
   ASSERT_NE(begin, std::string::npos);
   const auto end = compared.output.find("\n\n", begin);
   expect_blocks(

@@ -136,8 +136,9 @@ DEPTHCOST_AMX void multiply_groups(const UnitProduct& p) {
 
 // Rows whose products with all groups are in registers: 16 of 32, beside 4 of columns.
 constexpr std::size_t kDotRows = 4;
-// Elements of the columns that stay in L1 while all rows meet them. [ours]
-constexpr std::size_t kDotColumns = 128;
+// Elements of the columns that all rows meet before the next ones. With 128 of them sums are stored
+// so often that `gated_residual_up_mix` takes 13 % longer on Zen 5. [ours]
+constexpr std::size_t kDotColumns = 320;
 
 /// A pair of neighbours, in all lanes.
 DEPTHCOST_DOTS __attribute__((always_inline)) inline __m512bh pair_of(const Bf16* p) {
@@ -158,18 +159,22 @@ DEPTHCOST_DOTS void add_dots(const UnitProduct& p, std::size_t row, std::size_t 
   for (std::size_t r = 0; r < kRows; ++r)
 #pragma GCC unroll 4
     for (std::size_t g = 0; g < kGroups; ++g) sums[r][g] = _mm512_setzero_ps();
-  for (std::size_t k = begin, in_row = begin % p.row_size; k < end; k += 2, in_row += 2) {
-    if (in_row == p.row_size) in_row = 0;
-    __m512bh columns[kGroups];
-#pragma GCC unroll 4
-    for (std::size_t g = 0; g < kGroups; ++g)
-      columns[g] = (__m512bh)_mm512_loadu_si512(p.columns + (g * p.column_size + k) * kUnitColumns);
-#pragma GCC unroll 4
-    for (std::size_t r = 0; r < kRows; ++r) {
-      const __m512bh pair = pair_of(rows + r * p.row_stride + in_row);
+  for (std::size_t k = begin; k < end;) {
+    const Bf16* met = rows + k % p.row_size;  // rows come again where columns are longer
+    const std::size_t last = std::min(end, k + p.row_size - k % p.row_size);
+    for (; k < last; k += 2, met += 2) {
+      __m512bh columns[kGroups];
 #pragma GCC unroll 4
       for (std::size_t g = 0; g < kGroups; ++g)
-        sums[r][g] = _mm512_dpbf16_ps(sums[r][g], pair, columns[g]);
+        columns[g] =
+            (__m512bh)_mm512_loadu_si512(p.columns + (g * p.column_size + k) * kUnitColumns);
+#pragma GCC unroll 4
+      for (std::size_t r = 0; r < kRows; ++r) {
+        const __m512bh pair = pair_of(met + r * p.row_stride);
+#pragma GCC unroll 4
+        for (std::size_t g = 0; g < kGroups; ++g)
+          sums[r][g] = _mm512_dpbf16_ps(sums[r][g], pair, columns[g]);
+      }
     }
   }
 #pragma GCC unroll 4

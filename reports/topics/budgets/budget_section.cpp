@@ -128,16 +128,31 @@ std::string format_budget(BudgetKind kind, double value, Sign sign) {
   return format_bytes({value}, sign);
 }
 
+namespace {
+
+/// "0.30 to 3.6 points": a difference of per cents is in points.
+std::string over_text(const BudgetRow& row) {
+  const BudgetKind kind = row.budget.kind;
+  const BudgetNumbers numbers = numbers_of(row);
+  if (row.verdict != Verdict::fail || !numbers.shortfall) return std::string(kNothing);
+  std::string least = format_budget(kind, *numbers.shortfall);
+  const bool has_most = numbers.high && *numbers.high > *numbers.low;
+  std::string most = has_most ? format_budget(kind, *numbers.high - *numbers.limit) : "";
+  if (is_ratio(kind))
+    for (std::string* text : {&least, &most}) *text = text->substr(0, text->find(" %"));
+  return fmt::format("{}{}{}", has_most ? least + " to " : "at least ", has_most ? most : least,
+                     is_ratio(kind) ? " points" : "");
+}
+
+}  // namespace
+
 Table budget_table(std::span<const BudgetRow> budgets) {
-  Table table{{"budget", right("limit"), right("predicted"), right("over by at least"), "verdict"}};
+  Table table{{"budget", right("limit"), right("predicted"), right("over by"), "verdict"}};
   for (const BudgetRow& row : budgets) {
     const BudgetKind kind = row.budget.kind;
     const BudgetNumbers numbers = numbers_of(row);
     table.add(name(kind), optional_text(kind, numbers.limit, Sign::minus_only), have_text(row),
-              row.verdict == Verdict::fail
-                  ? optional_text(kind, numbers.shortfall, Sign::minus_only)
-                  : std::string(kNothing),
-              name(fate_of(row)));
+              over_text(row), name(fate_of(row)));
   }
   return table;
 }

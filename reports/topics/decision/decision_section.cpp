@@ -27,28 +27,21 @@ namespace depthcost {
 namespace decision_section {
 namespace {
 
-/// "decode/1 and prefill".
-std::string listed(const std::vector<std::string>& names) {
-  if (names.size() < 2) return names.empty() ? "" : names.front();
-  return fmt::format("{} and {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
-}
-
 std::string attachment_text(Attachment attachment) {
   switch (attachment) {
     case Attachment::standalone:
       return "in a kernel of its own";
     case Attachment::all_reduce:
-      return "folded into the all-reduce before each layer";
+      return "fused with the all-reduce before each layer";
     case Attachment::reduce_scatter:
-      return "folded into the reduce-scatter before each layer";
+      return "fused with the reduce-scatter before each layer";
     case Attachment::gemm_epilogue:
-      return "folded into the matrix product before each layer";
+      return "fused with the matrix product before each layer";
   }
   return "";
 }
 
-/// "folded into the all-reduce before each layer (`all_reduce`) at decode, in a kernel of its own
-/// (`standalone`) at prefill".
+/// "fused with the all-reduce before each layer at decode, in a kernel of its own at prefill".
 std::string baseline_attachments(const Evaluation& e) {
   std::map<Attachment, std::vector<std::string>> kinds;
   for (const WorkloadKind kind : kEnumerators<WorkloadKind>)
@@ -57,12 +50,12 @@ std::string baseline_attachments(const Evaluation& e) {
       kinds[baseline_path(e.study, e.paths.front(), kind).attachment].emplace_back(name(kind));
   std::vector<std::string> texts;
   for (const auto& [attachment, names] : kinds)
-    texts.push_back(fmt::format("{} (`{}`){}", attachment_text(attachment), name(attachment),
+    texts.push_back(fmt::format("{}{}", attachment_text(attachment),
                                 kinds.size() == 1 ? "" : " at " + listed(names)));
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-/// "At decode `block_attnres` is folded into the all-reduce; `mhc` runs in kernels of its own."
+/// "At decode `block_attnres` is fused with the all-reduce; `mhc` runs in kernels of its own."
 /// Empty where there is nothing to fold into.
 std::string folding_sentence(const Evaluation& e) {
   if (!e.study.decode || e.study.attachment || !has_all_reduce(e.study)) return "";
@@ -78,7 +71,7 @@ std::string folding_sentence(const Evaluation& e) {
   }
   std::vector<std::string> parts;
   if (!folded.empty())
-    parts.push_back(fmt::format("{} {} folded into the all-reduce", listed(folded),
+    parts.push_back(fmt::format("{} {} fused with the all-reduce", listed(folded),
                                 folded.size() == 1 ? "is" : "are"));
   if (!alone.empty())
     parts.push_back(fmt::format("{} {} in kernels of {} own", listed(alone),
@@ -254,6 +247,19 @@ std::string prefill_text(const Study& study) {
   return text + ".";
 }
 
+/// ", with 512 tokens of a prompt in each step", or empty.
+std::string prompt_text(const Decode& decode) {
+  if (!decode.prompt) return "";
+  return fmt::format(", with {} tokens of a prompt in each step",
+                     format_count(decode.prompt->tokens));
+}
+
+/// ", each with 4 tokens to check", or empty.
+std::string speculation_text(const Decode& decode) {
+  const Count tokens = decode.speculation.tokens;
+  return tokens == 1 ? "" : fmt::format(", each with {} tokens to check", format_count(tokens));
+}
+
 /// "Decode: 1, 64 and 512 sequences of 8,192 tokens. Prefill: ..."
 std::string workload_text(const Study& study) {
   std::vector<std::string> parts;
@@ -262,9 +268,10 @@ std::string workload_text(const Study& study) {
     for (const Count sequences : study.decode->sequences)
       batches.push_back(format_count(sequences));
     const bool is_one = study.decode->sequences == std::vector<Count>{1};
-    parts.push_back(fmt::format("Decode: {} {} of {} tokens.", listed(batches),
+    parts.push_back(fmt::format("Decode: {} {} of {} tokens{}{}.", listed(batches),
                                 is_one ? "sequence" : "sequences",
-                                format_count(study.decode->context)));
+                                format_count(study.decode->context), prompt_text(*study.decode),
+                                speculation_text(*study.decode)));
   }
   if (study.prefill) {
     parts.push_back(prefill_text(study));
@@ -288,12 +295,33 @@ std::string row_loads_sentence(const Study& study) {
          "kernels load the sources of a token a few at a time.";
 }
 
+/// What a training step waits for.
+std::vector<std::string> training_sentences(const Evaluation& e) {
+  std::vector<std::string> sentences{training_section::communication_sentence(e),
+                                     training_section::balance_sentence(e)};
+  std::erase(sentences, "");
+  return sentences;
+}
+
+/// What schemes move where no time is predicted.
+Table traffic_table(const Evaluation& e) {
+  Table table{{"scheme", "schedule", right("d a layer"), right("forward pass, a token")}};
+  for (const ResidualPath& path : e.paths) {
+    const Counting counted{quoted_schedule(e.study, path), Convention::kernel};
+    table.add(name(path.scheme), schedule_label(path.scheme, counted.schedule),
+              fmt::format("{:.2f}", total_d(mean_traffic(path, counted))),
+              format_bytes(bytes(forward_traffic(path, counted), storage_of(e.study))));
+  }
+  return table;
+}
+
 void append_verdict(std::string& text, const Evaluation& e) {
   for (const std::string& line : verdict_lines(e)) text += line + "\n";
-  if (!e.step.empty()) text += fmt::format("\n{}\n{}\n", plain_text(cost_table(e)), cost_legend(e));
-  for (const std::string& line :
-       {training_section::communication_sentence(e), training_section::balance_sentence(e)})
-    if (!line.empty()) text += line + "\n";
+  if (const Table table = cost_table(e); !table.rows.empty())
+    text += fmt::format("\n{}\n{}\n", plain_text(table), cost_legend(e));
+  if (e.step.empty())
+    text += fmt::format("{}{}", text.empty() ? "" : "\n", plain_text(traffic_table(e)));
+  for (const std::string& line : training_sentences(e)) text += line + "\n";
 }
 
 }  // namespace
@@ -312,10 +340,11 @@ void write_markdown(Document& out) {
   out.paragraph("**Verdict**");
   for (const std::string& line : verdict_lines(out.evaluation())) out.bullet(line);
   out.end_list();
-  if (!out.evaluation().step.empty()) {
-    out.table(cost_table(out.evaluation()));
+  if (const Table table = cost_table(out.evaluation()); !table.rows.empty()) {
+    out.table(table);
     out.paragraph(cost_legend(out.evaluation()));
   }
+  for (const std::string& sentence : training_sentences(out.evaluation())) out.bullet(sentence);
   for (const std::string& sentence : more_sentences(out.evaluation(), TextStyle::markdown))
     out.bullet(sentence);
   for (const std::string& warning : published_warnings(out.evaluation(), out.parts()))
@@ -353,16 +382,17 @@ std::string blocks_text(const Study& study, const Partition& blocks) {
 void write_table(std::string& text, const Answer& answer) {
   const Study& study = answer.evaluation.study;
   const Partition* blocks = attnres_blocks(study.path.scheme);
-  text += fmt::format("{}\n{}: {}, hidden size {}\n{}{}, {}\n{}", study.name, study.model.name,
+  std::string verdict;
+  append_verdict(verdict, answer.evaluation);
+  text += study.name + "\n";
+  if (!verdict.empty()) text += "\n" + verdict;
+  text += fmt::format("\nSetup\n\n{}: {}, hidden size {}\n{}{}, {}\n{}", study.model.name,
                       layers_text(study, study.model.num_layers),
                       format_count(study.model.hidden_size), name(study.path.scheme),
                       blocks == nullptr ? "" : ", " + blocks_text(study, *blocks),
                       name(study.schedule), placement_text(study));
   for (const std::string& line : {workload_text(study), memory_sentence(answer.evaluation)})
     if (!line.empty()) text += line + "\n";
-  std::string verdict;
-  append_verdict(verdict, answer.evaluation);
-  if (!verdict.empty()) text += "\n" + verdict;
 }
 
 }  // namespace decision_section
@@ -371,9 +401,7 @@ using namespace decision_section;
 
 std::string cost_legend(const Evaluation& e) {
   std::string legend =
-      "Times are predicted, not measured; brackets are 90 % intervals. A time is that of one decode "
-      "step, a whole prefill or one training step. " +
-      baseline_sentence(e);
+      "Times are predicted, not measured; brackets are 90 % intervals. " + baseline_sentence(e);
   if (e.study.training && !e.study.model.architecture)
     legend +=
         " Whether training fits is not known: the model has no `attention` and `mlp`, so that its "
@@ -400,7 +428,7 @@ std::string baseline_sentence(const Evaluation& e) {
     if (row->baseline_step && !is_modelled) measured.push_back(workload);
   }
   std::string text =
-      "Baseline: the step with the fused standard residual, " + baseline_attachments(e) + ".";
+      "Per cent are of the step with the standard residual, " + baseline_attachments(e) + ".";
   text += folding_sentence(e);
   if (!measured.empty())
     text += fmt::format(" The scenario has measured {}.", listed(workload_names(measured)));

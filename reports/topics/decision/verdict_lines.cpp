@@ -35,9 +35,9 @@ std::string time_text(const LargestPart& part) {
   if (part.verdict != Verdict::unknown)
     return fmt::format("{}; {}.", adds, limit_text(part.budget));
   const bool is_likely = fate_of(part) == Fate::likely_ok;
-  return fmt::format(
-      "{}; {}. The median {}.", adds, limit_text(part.budget),
-      is_likely ? "keeps it, the high end does not" : "breaks it, the low end does not");
+  return fmt::format("{}; {}. The median {}.", adds, limit_text(part.budget),
+                     is_likely ? "keeps the limit, the high end does not"
+                               : "breaks the limit, the low end does not");
 }
 
 /// What a scheme keeps on a device of a study.
@@ -131,12 +131,35 @@ std::string other_schedules_text(const Evaluation& e, const LargestPart& part) {
   return texts.empty() ? "" : fmt::format(" Other schedules: {}.", fmt::join(texts, ", "));
 }
 
-/// The overhead at the workload that decides. A training step has one, whether it fits or not.
-std::string fitting_text(const Evaluation& e, const LargestPart& part) {
+/// A training step has an overhead, whether it fits or not.
+std::string where_it_fits(const Evaluation& e, const LargestPart& part) {
   const bool is_too_big = is_too_large(e.study, e.memory, part.at->workload, part.at->path->scheme);
-  return fmt::format(" {}: {}, {}; {}.{}", is_too_big ? "With enough memory" : "Where it fits",
-                     name(fate_of(part)), overhead_text(part), limit_text(part.budget),
-                     other_schedules_text(e, part));
+  return is_too_big ? "With enough memory" : "Where it fits";
+}
+
+/// "likely OK, +1.2 % [0.4, 2.3] to decode/1; the limit is 2.0 % (the paper's)."
+std::string fitting_text(const Evaluation& e, const LargestPart& part) {
+  return fmt::format("{}, {}; {}.{}", name(fate_of(part)), overhead_text(part),
+                     limit_text(part.budget), other_schedules_text(e, part));
+}
+
+/// Of a scheme that does not fit at some points.
+std::string unfitting_line(const Evaluation& e, const SchemeVerdict& verdict) {
+  const Scheme& scheme = verdict.path->scheme;
+  const std::string start =
+      fmt::format("`{}`, {}", name(scheme), schedule_label(scheme, verdict.schedule));
+  if (fits_with_none(e, verdict))  // which a line in front has said
+    return verdict.time ? fmt::format("{}. {}: {}", start, where_it_fits(e, *verdict.time),
+                                      fitting_text(e, *verdict.time))
+                        : "";
+  const KeptMemory kept = kept_under(e, scheme);
+  std::string text =
+      fmt::format("{}: {} at {}: {}; {}.{}", start, name(verdict.fate),
+                  fmt::join(names_of(too_large_points(kept)), ", "), memory_text(kept),
+                  standard_text(e, scheme), remedy_text(verdict.remedies));
+  if (verdict.time)
+    text += fmt::format(" {}: {}", where_it_fits(e, *verdict.time), fitting_text(e, *verdict.time));
+  return text;
 }
 
 /// ". It may not fit: it takes 99 % of the device's memory, so that less than a tenth is left at
@@ -151,19 +174,10 @@ std::string tight_text(const SchemeVerdict& verdict) {
 
 /// What is said of one scheme. Without an architecture the memory of training is not known.
 std::string verdict_line(const Evaluation& e, const SchemeVerdict& verdict) {
+  if (verdict.memory) return unfitting_line(e, verdict);
   std::string text =
       fmt::format("`{}`, {}: {}", name(verdict.path->scheme),
                   schedule_label(verdict.path->scheme, verdict.schedule), name(verdict.fate));
-  if (verdict.memory) {
-    text += fmt::format(
-        " at {}", fmt::join(names_of(too_large_points(kept_under(e, verdict.path->scheme))), ", "));
-    if (fits_with_none(e, verdict))
-      text += ".";
-    else
-      text += fmt::format(": {}; {}.{}", memory_text(kept_under(e, verdict.path->scheme)),
-                          standard_text(e, verdict.path->scheme), remedy_text(verdict.remedies));
-    return verdict.time ? text + fitting_text(e, *verdict.time) : text;
-  }
   if (verdict.written)
     return fmt::format("{}. {}{}", text, budget_text(*verdict.written),
                        remedy_text(verdict.remedies));
@@ -228,12 +242,18 @@ std::vector<std::string> verdict_lines(const Evaluation& e) {
   const std::vector<SchemeVerdict> verdicts = scheme_verdicts(e);
   const std::string none_line = none_fits_line(e, verdicts);
   if (!none_line.empty()) lines.push_back(none_line);
-  for (const SchemeVerdict& verdict : verdicts) lines.push_back(verdict_line(e, verdict));
+  for (const SchemeVerdict& verdict : verdicts)
+    if (std::string line = verdict_line(e, verdict); !line.empty())
+      lines.push_back(std::move(line));
   return lines;
 }
 
 Table cost_table(const Evaluation& e) {
-  Table table{{"workload", "scheme", right("time"), right("of the step")}};
+  Table table{{"workload", "scheme", right("step or added time"), right("% of standard step")}};
+  const auto rows = workloads_of_rows(e.step);
+  if (std::all_of(rows.begin(), rows.end(),
+                  [&](WorkloadId workload) { return fits_with_no_scheme(e, workload); }))
+    return table;
   for (const WorkloadId workload : workloads_of_rows(e.step)) {
     if (fits_with_no_scheme(e, workload)) {
       table.add(name(workload), "none fits", std::string(kNothing), std::string(kNothing));
@@ -241,7 +261,7 @@ Table cost_table(const Evaluation& e) {
     }
     const StepRow* any = quoted_step(e, workload, e.paths.front());
     const bool is_known = any != nullptr && any->baseline_step;
-    table.add(name(workload), "standard, whole step",
+    table.add(name(workload), "standard (whole step)",
               is_known ? rest_section::time_text(*any->baseline_step) : "not known",
               is_known ? "100 %" : std::string(kNothing));
     for (const ResidualPath& path : e.paths)

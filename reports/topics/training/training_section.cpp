@@ -274,12 +274,11 @@ std::string communication_sentence(const Evaluation& e) {
   if (own == nullptr || standard == nullptr || !is_step_known(e)) return {};
   if (e.training.work->links.empty() || own->communication <= standard->communication) return {};
   return fmt::format(
-      "`{}`, {}, adds {} to the pipeline, {} of them exposed messages between stages. The bubble "
-      "is {} of the pipeline; with the standard residual it is {}.",
-      name(own->path->scheme), name(own->schedule),
-      format_seconds(own->makespan - standard->makespan),
-      format_seconds(own->communication - standard->communication), format_ratio(own->bubble),
-      format_ratio(standard->bubble));
+      "{} of the {} that `{}` adds to the pipeline are waits for messages between stages. Stages idle "
+      "{} of the pipeline; with the standard residual {}.",
+      format_seconds(own->communication - standard->communication),
+      format_seconds(own->makespan - standard->makespan), name(own->path->scheme),
+      format_ratio(own->bubble), format_ratio(standard->bubble));
 }
 
 std::string balance_sentence(const Evaluation& e) {
@@ -357,8 +356,6 @@ void write_markdown(Document& out) {
         "replicas.");
     out.table(training_step_table(e));
   }
-  out.optional_paragraph(communication_sentence(e));
-  out.optional_paragraph(balance_sentence(e));
   out.optional_paragraph(links_text(e));
   out.optional_paragraph(context_text(e.study));
   out.plot("schedule.svg");

@@ -47,6 +47,34 @@ TEST(Difference, SaysHowFarANumberMoved) {
   EXPECT_FALSE(moved.holds());
 }
 
+/// Of other blocks more reads a layer or a row that is gone say nothing: the step became faster.
+TEST(Difference, OfOtherInputsCountsBudgetsAndOwnStepsAlone) {
+  const auto result = [](const std::string& block_size, double step, double reads) {
+    Result it = with({});
+    it.path = "block_attnres fused";
+    it.inputs = {{"residual.block_size", block_size}};
+    it.rows = {{.section = "step",
+                .name = "decode/1 block_attnres fused",
+                .quantities = {exact("delta_seconds", step)}},
+               {.section = "ledger",
+                .name = "block_attnres fused kernel total",
+                .quantities = {exact("reads_d", reads)}}};
+    return it;
+  };
+  const Result fine = result("8", 2, 5);
+  Result coarse = result("16", 1, 6);
+  const Difference faster = difference(fine, coarse, 0);
+  EXPECT_FALSE(faster.asks_the_same);
+  EXPECT_TRUE(faster.holds());
+  EXPECT_EQ(faster.moves.size(), 2U);
+  coarse.rows.pop_back();
+  EXPECT_TRUE(difference(fine, coarse, 0).holds());
+  EXPECT_FALSE(difference(coarse, fine, 0).holds()) << "its step became slower";
+  coarse.rows.clear();
+  EXPECT_FALSE(difference(fine, coarse, 0).holds()) << "its step is gone";
+  EXPECT_FALSE(difference(fine, result("8", 1, 6), 0).holds()) << "the same question";
+}
+
 /// A scenario whose scheme or schedule is another one now: its own step is compared under any name.
 TEST(Difference, HoldsTheScenariosOwnPathAgainstTheOldOne) {
   const auto result = [](const std::string& path, double milliseconds) {

@@ -40,7 +40,7 @@ TEST(KeptBatches, AreThoseOfALoop) {
   for (const BatchRun& run : runs) {
     EXPECT_EQ(run.first, next);
     next = run.last + 1;
-    for (const Count batch : {run.first, run.last})
+    for (Count batch = run.first; batch <= run.last; ++batch)
       EXPECT_EQ(run.fate == BatchFate::keeps, overhead_at(study, batch) <= limit) << batch;
   }
   EXPECT_EQ(next, kMostSequences + 1);

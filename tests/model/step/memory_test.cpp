@@ -55,6 +55,7 @@ TEST(Memory, HoldsTheItemsOfEachScheme) {
 /// Activations of the chunk lie beside those of the sequences, and its cache beside theirs.
 TEST(Memory, HoldsThePromptThatADecodeStepTakesAlong) {
   Study study = test::modelled_study();
+  study.layout = Layout::replicated;
   study.decode->sequences = {64};
   study.decode->context = 1000;
   const WorkloadId decode = WorkloadId::decode(64);

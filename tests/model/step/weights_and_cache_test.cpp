@@ -97,7 +97,8 @@ TEST(DeviceMemory, OfKimiK3FitsOnEightB300OnceRanksShareTheCache) {
   const BudgetRow row = device_memory(study);
   EXPECT_EQ(row.verdict, Verdict::fail);
   EXPECT_EQ(row.reason, "largest at decode/64");
-  EXPECT_EQ(remedy_of(row), "tensor 8, expert 16, context 2 (16 devices)");
+  EXPECT_EQ(remedy_of(row),
+            "tensor 8, expert 16, context 2 (16 devices; context exchange untimed)");
 }
 
 // Eight experts cannot be dealt out to sixteen ranks.

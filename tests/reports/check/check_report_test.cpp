@@ -35,16 +35,26 @@ CheckReport report() {
 TEST(CheckTable, HasTheWorstWordTheLimitsAndTheNearestFix) {
   EXPECT_EQ(to_table(report()),
             "a_1.yaml: A: too much\n\n"
-            "budget               limit       predicted  over by at least  verdict\n"
-            "----------------  --------  --------------  ----------------  --------\n"
-            "prefill_bank      2.500 GB        2.000 GB                 -  OK\n"
-            "decode_overhead      2.0 %  [3.0 %, 5.0 %]             1.0 %  too much\n"
-            "prefill_overhead     2.0 %  [1.0 %, 5.0 %]                 -  unknown\n\n"
+            "budget               limit       predicted            over by  verdict\n"
+            "----------------  --------  --------------  -----------------  --------\n"
+            "prefill_bank      2.500 GB        2.000 GB                  -  OK\n"
+            "decode_overhead      2.0 %  [3.0 %, 5.0 %]  1.0 to 3.0 points  too much\n"
+            "prefill_overhead     2.0 %  [1.0 %, 5.0 %]                  -  unknown\n\n"
             "decode_overhead: largest at decode/1\n"
             "decode_overhead: schedule two_phase would keep it\n"
             "prefill_overhead: the limit lies inside the interval\n\n"
-            "silent.yaml: S\n\nno budgets: nothing to check\n\n"
-            "A budget that may break does not fail the check. With --strict it does.\n\n");
+            "silent.yaml: S\n\nno budgets: nothing to check\n\n");
+}
+
+TEST(CheckTable, SaysThatWhatMayBreakPasses) {
+  CheckReport open_alone = report();
+  open_alone.scenarios.front().budgets = {kept(), open()};
+  EXPECT_TRUE(
+      to_table(open_alone)
+          .starts_with("a_1.yaml: A: unknown. The check passes; with --strict it fails\n\n"))
+      << to_table(open_alone);
+  open_alone.unknowns = Unknowns::fail;
+  EXPECT_TRUE(to_table(open_alone).starts_with("a_1.yaml: A: unknown\n\n"));
 }
 
 TEST(CheckJson, HasEveryScenarioAndEveryBudget) {
@@ -199,10 +209,10 @@ TEST(StepSummary, PutsTheWorstFirst) {
   EXPECT_EQ(
       step_summary(report(), kMostSummaryBytes),
       "### depthcost check: 4 gates: 1 bad input, 1 too much, 1 not sure, 1 OK\n\n"
-      "| scenario | gate | limit | predicted | over by at least | verdict | why, and what would keep it "
+      "| scenario | gate | limit | predicted | over by | verdict | why, and what would keep it "
       "|\n| --- | --- | ---: | ---: | ---: | --- | --- |\n"
       "| bad.yaml | - | - | - | - | bad input | unknown key 'x\\|y' |\n"
-      "| a\\_1.yaml | `decode_overhead` | 2.0 % | [3.0 %, 5.0 %] | 1.0 % | too much | largest "
+      "| a\\_1.yaml | `decode_overhead` | 2.0 % | [3.0 %, 5.0 %] | 1.0 to 3.0 points | too much | largest "
       "at decode/1; schedule two\\_phase would keep it |\n"
       "| a\\_1.yaml | `prefill_overhead` | 2.0 % | [1.0 %, 5.0 %] | - | unknown | the "
       "limit lies inside the interval |\n"

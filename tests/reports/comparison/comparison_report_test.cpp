@@ -70,8 +70,8 @@ TEST(ComparisonLines, SumUp) {
             "5 cases: median |error| 10.0 %, 90th percentile 30.0 %, worst -30.0 %, 0 % inside the "
             "90 % interval.");
   EXPECT_EQ(verdict_line(report().cases),
-            "Verdicts: 1 pass, 2 fail, 1 ambiguous, 1 impossible. 2 of 3 gated "
-            "cases block, so the exit code is 1.");
+            "Gates: 2 of 3 fail, so the exit code is 1. Of 5 kernels: 1 pass, 2 fail, 1 ambiguous, "
+            "1 impossible.");
   EXPECT_EQ(error_table(report().cases).rows,
             (std::vector<std::vector<std::string>>{
                 {"round mhc_post, launch up to 10 %", "5", "10.0 %", "30.0 %", "-30.0 %", "0 %"}}));
@@ -202,7 +202,7 @@ TEST(KernelTables, NameWhatCasesShareOnce) {
 
 TEST(ComparisonText, BeginsWithTheVerdictsAndHasNoRowBeyond80Places) {
   const std::string text = to_table(report());
-  EXPECT_TRUE(text.find("\nVerdicts: ") < text.find("\n\n")) << text;
+  EXPECT_TRUE(text.find("\nGates: ") < text.find("\n\n")) << text;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);)
     EXPECT_TRUE(line.size() <= 80 || line.ends_with('.')) << line;
@@ -243,7 +243,7 @@ ComparisonReport strict_report() {
 
 TEST(StrictGate, IsRedWhereverItIsRead) {
   const ComparisonReport it = strict_report();
-  EXPECT_TRUE(verdict_line(it.cases).ends_with(" 3 of 3 gated cases block, so the exit code is 1."))
+  EXPECT_TRUE(verdict_line(it.cases).starts_with("Gates: 3 of 3 fail, so the exit code is 1. "))
       << verdict_line(it.cases);
   const JunitSuite suite = junit_suite(it);
   EXPECT_EQ(suite.cases[3].outcome, JunitOutcome::failed);

@@ -44,9 +44,9 @@ DifferenceReport report() {
 }
 
 const std::string kChanges =
-    "Kimi: old.json -> new.json\n\ndepthcost from 0.1.0 to 0.2.0.\n\n"
-    "Regression. 4 predictions in both: 3 worse by more than 10.0 %, 0 better, 2 out of the old "
-    "interval. 1 verdict changed; 1 row or number gone, 1 new.\n\n"
+    "Kimi: old.json -> new.json\n\ndepthcost 0.1.0 -> 0.2.0.\n\n"
+    "Regression. The inputs differ, so only budgets and the scenario's own steps count: 2 worse by "
+    "more than 10.0 %, 0 better, 2 out of the old interval, 0 gone. 1 verdict changed.\n\n"
     "The scenario's scheme\n\n"
     "name              old                                                             new\n"
     "----------------  --------------------------------------------------------------  "
@@ -61,10 +61,6 @@ const std::string kChanges =
     "name                     old  new\n"
     "-----------------------  ---  --------\n"
     "budgets.decode_overhead  OK   too much\n\n"
-    "Gone\n\n"
-    "section  row                                     number\n"
-    "-------  --------------------------------------  --------\n"
-    "ledger   block_attnres single_pass kernel total  writes_d\n\n"
     "step\n\n"
     "row                                  number                        old               new   "
     "     change  relative  old interval\n"
@@ -98,6 +94,10 @@ TEST(DifferenceTable, SaysWhatElseMovedHowFarAndOutOfWhichInterval) {
           "--------------------------------------  -------  ---  -----  ------  --------  "
           "------------\n"
           "block_attnres single_pass kernel total  reads_d  8 d  7.5 d  -0.5 d    -6.2 %  -\n\n"
+          "Gone\n\n"
+          "section  row                                     number\n"
+          "-------  --------------------------------------  --------\n"
+          "ledger   block_attnres single_pass kernel total  writes_d\n\n"
           "New\n\n"
           "section  row                  number\n"
           "-------  -------------------  ------\n"
@@ -115,15 +115,15 @@ TEST(DifferenceMarkdown, FoldsWhatIsNoInputVerdictOrStep) {
   EXPECT_TRUE(text.ends_with("</details>\n")) << text;
 }
 
-TEST(DifferenceTable, OfTheSameResultSaysSoInThreeLines) {
+TEST(DifferenceTable, OfTheSameResultSaysSoInTwoLines) {
   const Result one = result(100e-6, 8, "pass");
   EXPECT_EQ(
       to_table({.before = {"a.json", "Kimi", "0.1.0"},
                 .after = {"b.json", "Kimi", "0.1.0"},
                 .tolerance = 0,
                 .difference = difference(one, one, 0)}),
-      "Kimi: a.json -> b.json\n\ndepthcost 0.1.0.\n\nNo regression. 5 predictions in both: 0 worse, 0 better, "
-      "0 out of the old interval. 0 verdicts changed; 0 rows or numbers gone, 0 new.\n");
+      "Kimi: a.json -> b.json\n\nNo regression. 5 predictions in both: 0 worse, 0 better, 0 out of the "
+      "old interval, 0 gone. 0 verdicts changed.\n");
 }
 
 TEST(DifferenceTable, ShowsTheLargestMovesOfASection) {
@@ -192,7 +192,7 @@ TEST(DifferenceJson, HasEveryMove) {
             R"({"section":"ledger","row":"block_attnres single_pass kernel total",)"
             R"("quantity":"reads_d","unit":"d","old":8,"old_low":null,"old_high":null,"new":7.5,)"
             R"("new_low":null,"new_high":null,"change":-0.5,"relative":-0.0625,)"
-            R"("old_interval":null,"beyond_tolerance":false,"better":true})");
+            R"("old_interval":null,"beyond_tolerance":false,"better":true,"counts":false})");
   EXPECT_EQ(json["moved"][1]["old_interval"], "above");
   EXPECT_EQ(json["removed"][0]["quantity"], "writes_d");
   EXPECT_TRUE(json["added"][0]["quantity"].is_null());

@@ -236,11 +236,11 @@ TEST(Report, SaysWhichBaselinePerCentsAreOf) {
   study.baseline_attachment = Attachment::all_reduce;
   study.prefill->baseline_step = Seconds{2};
   const std::string report = documents_of(evaluate(study), {});
-  expect_text(report,
-              "Baseline: the step with the fused standard residual, folded into the all-reduce "
-              "before each layer (`all_reduce`). At decode `block_attnres` and `full_attnres` are "
-              "folded into the all-reduce; `mhc` runs in kernels of its own. The scenario has "
-              "measured prefill.");
+  expect_text(
+      report,
+      "Per cent are of the step with the standard residual, fused with the all-reduce before "
+      "each layer. At decode `block_attnres` and `full_attnres` are fused with the "
+      "all-reduce; `mhc` runs in kernels of its own. The scenario has measured prefill.");
   expect_text(report, "- prefill: 2.00 s, measured\n");
   // The standard residual as a kernel of its own is another one, and adds.
   expect_text(report, "| prefill | standard | +");
@@ -311,7 +311,7 @@ TEST(Report, SaysHowTheTrainingStepIsRun) {
       "sets the pace; sends are overlapped with computing; blocks that a stage keeps and need not "
       "be sent again: `received`. Activations of the residual path: "
       "`recompute`; gradients of a source that many layers read are added up as `fused`.");
-  expect_text(report, " of them exposed messages between stages");
+  expect_text(report, " that `block_attnres` adds to the pipeline are waits for messages between");
   expect_text(report, "| training_overhead | 4.0 % | ");
 }
 

@@ -231,13 +231,13 @@ std::vector<BudgetRow> every_verdict() {
 
 TEST(BudgetTable, WritesWhatIsTooMuch) {
   EXPECT_EQ(plain_text(budget_table(every_verdict())),
-            "budget                limit          predicted  over by at least  verdict\n"
-            "-----------------  --------  -----------------  ----------------  --------\n"
-            "decode_overhead       2.0 %     [1.5 %, 3.0 %]                 -  unknown\n"
-            "prefill_bank       2.500 GB           264.2 MB                 -  OK\n"
-            "prefill_peak       1.000 GB           2.000 GB          1.000 GB  too much\n"
-            "training_overhead     2.0 %                  -                 -  unknown\n"
-            "device_memory             -  at least 2.000 GB                 -  unknown\n");
+            "budget                limit          predicted            over by  verdict\n"
+            "-----------------  --------  -----------------  -----------------  --------\n"
+            "decode_overhead       2.0 %     [1.5 %, 3.0 %]                  -  unknown\n"
+            "prefill_bank       2.500 GB           264.2 MB                  -  OK\n"
+            "prefill_peak       1.000 GB           2.000 GB  at least 1.000 GB  too much\n"
+            "training_overhead     2.0 %                  -                  -  unknown\n"
+            "device_memory             -  at least 2.000 GB                  -  unknown\n");
 }
 
 // The median says what is likely; memory has none, and is counted without activations.
@@ -312,6 +312,13 @@ TEST(TerminalPage, LeavesOutWhatIsNotAskedFor) {
   study.path = {Scheme{schemes::kStandard}, 2};
   EXPECT_EQ(to_table(evaluate(study), Depth::details),
             "small\n"
+            "\n"
+            "scheme    schedule  d a layer  forward pass, a token\n"
+            "--------  --------  ---------  ---------------------\n"
+            "standard  fused          4.00               1.024 kB\n"
+            "\n"
+            "Setup\n"
+            "\n"
             "two layers: 2 layers, hidden size 64\n"
             "standard, fused\n"
             "\n"

@@ -45,8 +45,10 @@ SweepReport kimi_report() { return report_of(kimi(), {block_sizes(1, 190)}); }
 
 /// The sentence that begins so; empty if there is none.
 std::string sentence(const SweepReport& report, const std::string& beginning) {
-  for (const std::string& each : sweep_sentences(report, groups_of(report).front()))
-    if (each.starts_with(beginning)) return each;
+  const SweepGroup group = groups_of(report).front();
+  for (const auto& sentences : {sweep_answer(group), sweep_reasons(report, group)})
+    for (const std::string& each : sentences)
+      if (each.starts_with(beginning)) return each;
   return "";
 }
 
@@ -69,28 +71,30 @@ TEST(SweepSentences, RecommendWithReasonRunnerUpAndWhatBinds) {
                        "published loss ~1.755 by block size, 1.746 by number of blocks."));
   EXPECT_TRUE(contains(sentence(report, "Runner-up"), "Runner-up: block_size 23 (9 blocks"));
   EXPECT_TRUE(contains(sentence(report, "Runner-up"), "The ranking holds for all assumed values."));
-  EXPECT_TRUE(contains(sentence(report, "Binding"),
-                       "Binding: prefill_bank of 300.0 MB. Without it block_size 1 (186 blocks) "
-                       "would be taken, at 5.490 GB"));
+  EXPECT_TRUE(
+      contains(sentence(report, "Without the limit on"),
+               "Without the limit on prefill_bank (300.0 MB) block_size 1 (186 blocks) would "
+               "be taken, with 5.490 GB ("));
 }
 
 TEST(SweepSentences, SayThatNAndSDisagree) {
   EXPECT_TRUE(contains(sentence(kimi_report(), "The published losses"),
-                       " (Fig. 6, 32 layers). The higher one counts."));
+                       " by the size of blocks or by their number: ~1.755 or 1.746. The higher one "
+                       "counts."));
 }
 
 TEST(SweepSentences, SayWhereTheScenarioItselfStands) {
   EXPECT_TRUE(contains(
-      sentence(kimi_report(), "As written"),
-      "As written, block_size 24: no choice is better in both loss and cost; if the loss follows the "
-      "number of blocks alone, block_size 26 (8 blocks, the last of 4) dominates "
-      "it: "));
+      sentence(kimi_report(), "No choice beats"),
+      "No choice beats block_size 24, as written, in both loss and cost; if the loss follows the "
+      "number of blocks alone, block_size 26 (8 blocks, the last of 4) does: "));
   Study study = kimi();
   study.path.scheme = Scheme{schemes::kBlockAttnRes, {.blocks = partition_by_size(186, 2)}};
   const SweepReport report = report_of(study, {block_sizes(1, 186)});
-  EXPECT_TRUE(contains(sentence(report, "As written"),
-                       "As written, block_size 2: block_size 4 (47 "
-                       "blocks, the last of 2) is nowhere worse and somewhere better ("));
+  EXPECT_TRUE(
+      contains(sentence(report, "block_size 4"),
+               "block_size 4 (47 blocks, the last of 2) beats block_size 2, as written: its "
+               "loss is no higher, and it adds +"));
 }
 
 /// L = 128, Full AttnRes in two phases.
@@ -126,27 +130,38 @@ TEST(SweepSentences, HoldATrainingStepAgainstTheComputeAdvantage) {
             "Break-even: no verdict. 20 PFLOP/s-days are beyond the range of the fit, 0.5 to 5.6 "
             "([attnres] Fig. 4).");
   study.budgets = {{BudgetKind::decode_overhead, 100}};
-  EXPECT_EQ(sentence(report_of(study, {block_sizes(16, 16)}), "Break-even"),
-            "Break-even: not known. The advantage of 12 blocks has not been published ([attnres] "
-            "Fig. 4 is of about 8).");
+  EXPECT_EQ(sentence(report_of(study, {block_sizes(16, 16)}), "Break-even"), "")
+      << "Fig. 4 is of about 8 blocks";
 }
 
 TEST(SweepSentences, SayHowSurelyALimitIsKept) {
   Study study = kimi();
   const std::vector<SweptAxis> axes{block_sizes(24, 24)};
   study.budgets = {{BudgetKind::decode_overhead, 100}};
-  const Estimate<double> overhead =
-      *report_of(study, axes).scenes[0].sweep->point(0, 0).decode->overhead;
+  const double overhead =
+      report_of(study, axes).scenes[0].sweep->point(0, 0).decode->overhead->value;
   study.budgets = {{BudgetKind::decode_overhead, 1}};
-  EXPECT_EQ(sentence(report_of(study, axes), "decode_overhead is"),
-            "decode_overhead is " + format_ratio(overhead) +
-                ": the whole interval keeps the limit of 100 %.");
-  study.budgets = {{BudgetKind::decode_overhead, overhead.value * 1.0001}};
-  const std::string kept = sentence(report_of(study, axes), "decode_overhead is");
-  EXPECT_TRUE(kept.starts_with("decode_overhead is " + format_ratio(overhead) +
-                               ": the median keeps the limit of "))
-      << kept;
+  EXPECT_EQ(sentence(report_of(study, axes), "decode_overhead"),
+            "decode_overhead: the whole interval keeps the limit of 100 %.");
+  study.budgets = {{BudgetKind::decode_overhead, overhead * 1.0001}};
+  const std::string kept = sentence(report_of(study, axes), "decode_overhead");
+  EXPECT_TRUE(kept.starts_with("decode_overhead: the median keeps the limit of ")) << kept;
   EXPECT_TRUE(kept.ends_with(", the high end does not.")) << kept;
+}
+
+/// Without hardware and limits the lowest loss would win, whatever it costs.
+TEST(SweepSentences, RecommendNothingWhereNoCostIsKnown) {
+  Study study = kimi();
+  study.budgets.clear();
+  study.machine.reset();
+  study.decode.reset();
+  study.prefill.reset();
+  const SweepReport report = report_of(study, {block_sizes(1, 186)});
+  EXPECT_TRUE(
+      sentence(report, "No recommendation")
+          .starts_with("No recommendation: no time is known without hardware (such as "
+                       "--hardware h100_sxm). The lowest published loss is at block_size 1"))
+      << sentence(report, "No recommendation");
 }
 
 TEST(SweepSentences, SayThatNothingIsPublishedForCoarserBlocks) {

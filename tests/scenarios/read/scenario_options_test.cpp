@@ -35,7 +35,7 @@ TEST(ScenarioOptions, AskWhatAFileWouldAsk) {
   const Scenario file = test::parse_scenario(
       "schema: depthcost/1\nname: kimi_k3 on 32 x b300_sxm\nmodel: kimi_k3\nhardware: b300_sxm\nresidual: {compare: [standard]}\n"
       "parallelism: {tensor: 8, pipeline: 4}\nworkload: {decode: {sequences: [1, 64], context: "
-      "1000}, prefill: {tokens: 4096, chunk: 4096, sequence_shards: 8}}\n",
+      "1000}, prefill: {tokens: 4096, chunk: 4096}}\n",
       "it.yaml");
   const auto numbers = [](const Scenario& scenario) {
     return to_json(evaluate(scenario.study), {}, {DEPTHCOST_VERSION, {}});
@@ -55,12 +55,11 @@ TEST(ScenarioOptions, SayWhatIsTypedAndWhatIsADefault) {
   EXPECT_EQ(origin_of(scenario, "workload.decode.sequences"),
             "1, 64, 512 <- default: [ours] a user to a crowd");
   EXPECT_EQ(origin_of(scenario, "workload.decode.context"), "8192 <- default: [ours]");
-  const std::string source =
-      " <- default: [attnres] Sec. 4.2: 128K tokens in chunks of 16K, shared by the "
-      "tensor-parallel ranks";
+  const std::string source = " <- default: [attnres] Sec. 4.2: 128K tokens in chunks of 16K";
   EXPECT_EQ(origin_of(scenario, "workload.prefill.tokens"), "131072" + source);
   EXPECT_EQ(origin_of(scenario, "workload.prefill.chunk"), "16384" + source);
-  EXPECT_EQ(origin_of(scenario, "workload.prefill.sequence_shards"), "8" + source);
+  EXPECT_EQ(origin_of(scenario, "workload.prefill.sequence_shards"),
+            "8 <- default: the tensor-parallel ranks: [attnres] Sec. 4.2");
   EXPECT_EQ(origin_of(scenario, "residual.compare"),
             "standard, mhc, full_attnres <- default: what else is shipped");
 }

@@ -191,7 +191,7 @@ INSTANTIATE_TEST_SUITE_P(
         DefaultCase{"PrefillLaunch", "workload.prefill.launch",
                     "stream <- default: [ours] shapes vary from chunk to chunk"},
         DefaultCase{"Shards", "workload.prefill.sequence_shards",
-                    "1 <- default: [ours] not sharded"}),
+                    "1 <- default: the tensor-parallel ranks: [attnres] Sec. 4.2"}),
     [](const auto& row) { return row.param.name; });
 
 TEST(Defaults, FoldTheResidualPathOfADecodeStepOverRanks) {
