@@ -363,8 +363,9 @@ void add_explain(CLI::App& app, Command& chosen) {
                    "ledger.block_attnres.two_phase.kernel",
                    "depthcost explain --model kimi_k3 ledger.block_attnres.two_phase.kernel"});
   command->add_option("SCENARIO", options->scenario, "scenario file")->type_name(completed::kFile);
-  command->add_option("METRIC", options->metric,
-                      "path of the number; its beginning lists those below, and nothing lists all");
+  command->add_option(
+      "METRIC", options->metric,
+      "path of a number; its beginning lists what is below it, and without METRIC all are listed");
   const CLI::Option& model = add_model_options(*command, options->question);
   // With --model the only word is the metric.
   command->parse_complete_callback([options, &model] {

@@ -1,5 +1,5 @@
-// AltUp, but for LAuReL (laurel.cpp): passes over one token's rows at a time, which stay in L1 and
-// L2; the small matrices of the router are read from there, too.
+// AltUp, but for LAuReL (laurel.cpp): passes over a token's rows, which stay in L1 and L2. Tokens
+// share what is read of the router, and its small matrices stay in cache.
 #include "kernels/cpu/primitives/targets.hpp"
 #include "kernels/cpu/run.hpp"
 
@@ -52,11 +52,11 @@ inline constexpr std::size_t kRouterTokens = num_router_sums(kLanes) / 2;
 template <class T>
 struct AltupWorkspace {
   StreamMapWorkspace<T> map;
-  Buffer<float> router;       // M g (A, d), rows in the order of T
-  Buffer<float> output_gain;  // in the order of T
-  Buffer<float> rows;         // of a tile's tokens, not stored, in the order of T
-  Buffer<float> modalities;   // m (N, A)
-  Buffer<float> weights;      // c (A)
+  Buffer<float> router;      // M g (A, d), rows in the order of T
+  Buffer<float> gain;        // of the norm that follows or of the layer's output, in the order of T
+  Buffer<float> rows;        // of a tile's tokens, not stored, in the order of T
+  Buffer<float> modalities;  // m (N, A)
+  Buffer<float> weights;     // c (A)
 };
 
 /// A router as the rows of a range of tokens meet it.
@@ -233,7 +233,7 @@ HWY_INLINE void predict_held(const AltupPredict<T>& op, TokenRange tokens) {
   const StorePolicy policy = store_policy(op.num_tokens * op.hidden_size * sizeof(T));
   const WeightedRouter router =
       weighted_router(workspace, op.router, op.num_copies, op.hidden_size);
-  const float* gain = gain_in_order<T>(workspace.output_gain, op.norm.gain, op.hidden_size);
+  const float* gain = gain_in_order<T>(workspace.gain, op.norm.gain, op.hidden_size);
   for_each_group<kRouterTokens>(
       tokens.end - tokens.begin, [&](std::size_t first, auto size) HWY_ATTR {
         const std::size_t begin = tokens.begin + first;
@@ -258,7 +258,7 @@ void middle(const AltupMiddle<T>& op, TokenRange tokens) {
   const std::size_t d = op.hidden_size;
   const std::size_t next_copy = op.num_copies * d;
   const StorePolicy policy = store_policy(op.num_tokens * d * sizeof(T));
-  const float* gain = gain_in_order<T>(workspace.output_gain, op.output_norm.gain, d);
+  const float* gain = gain_in_order<T>(workspace.gain, op.output_norm.gain, d);
   const Vec half = broadcast(static_cast<float>(std::sqrt(0.5)));
   for (std::size_t t = tokens.begin; t < tokens.end; ++t) {
     const T* p = op.copies + t * next_copy;
@@ -334,7 +334,7 @@ void correct(const AltupCorrect<T>& op, TokenRange tokens) {
   const std::size_t A = op.num_copies;
   const std::size_t d = op.hidden_size;
   const WeightedRouter router = weighted_router(workspace, op.router, A, d);
-  const float* gain = gain_in_order<T>(workspace.output_gain, op.output_norm.gain, d);
+  const float* gain = gain_in_order<T>(workspace.gain, op.output_norm.gain, d);
   float* rows = workspace.rows.at_least(kRouterTokens * router.stride);
   float* c = workspace.weights.at_least(A);
   for_each_group<kRouterTokens>(

@@ -160,13 +160,34 @@ std::vector<PredictedRow> own_steps(const Result& result) {
 
 bool is_limit(const ChangedWord& input) { return input.name.starts_with("budgets."); }
 
+bool is_among(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// Whether a changed input asks the same: a limit, or a default that only one program lists.
+bool asks_the_same(const ChangedWord& input, const Result& before, const Result& after) {
+  return is_limit(input) || (input.after.empty() && is_among(before.defaults, input.name)) ||
+         (input.before.empty() && is_among(after.defaults, input.name));
+}
+
+/// Inputs that decide how many tokens a training step has.
+bool is_of_training_work(const ChangedWord& input) {
+  constexpr std::array<std::string_view, 4> kWork{
+      "workload.training.sequence_length", "workload.training.micro_batch",
+      "workload.training.micro_batches", "parallelism.data"};
+  return std::find(kWork.begin(), kWork.end(), input.name) != kWork.end();
+}
+
 /// Leaves those that count: the budgets, and the steps of the scenario's own path.
 void count_own(const Result& before, Difference& result) {
   const auto counts = [&](const std::string& section, const std::string& row) {
-    return before.path.empty() || section == "budgets" || section == kOwnSection ||
-           is_of_path({section, row, {}}, before);
+    return section == "budgets" || section == kOwnSection || is_of_path({section, row, {}}, before);
   };
-  for (Move& move : result.moves) move.counts = counts(move.section, move.row);
+  for (Move& move : result.moves) {
+    const bool is_other_work = !result.trains_as_much && move.row.starts_with("training") &&
+                               move.before.unit == PredictedUnit::seconds;
+    move.counts = counts(move.section, move.row) && !is_other_work;
+  }
   for (LonePrediction& gone : result.removed) gone.counts = counts(gone.section, gone.row);
 }
 
@@ -230,8 +251,13 @@ Difference difference(const Result& before, const Result& after, double toleranc
   }
   for (const PredictedRow& row : after.rows)
     if (old_rows.find(row) == nullptr) result.added.push_back({row.section, row.name, ""});
-  result.asks_the_same = std::all_of(result.inputs.begin(), result.inputs.end(), is_limit);
-  if (!result.asks_the_same) count_own(before, result);
+  result.counts_all =
+      before.path.empty() ||
+      std::all_of(result.inputs.begin(), result.inputs.end(),
+                  [&](const ChangedWord& input) { return asks_the_same(input, before, after); });
+  result.trains_as_much =
+      std::none_of(result.inputs.begin(), result.inputs.end(), is_of_training_work);
+  if (!result.counts_all) count_own(before, result);
   return result;
 }
 

@@ -39,6 +39,7 @@ struct Result {
   std::string program_version;
   std::string scenario;
   std::vector<NamedWord> inputs;
+  std::vector<std::string> defaults;  // names of the inputs that nobody wrote
   std::vector<PredictedRow> rows;
   std::vector<NamedWord> verdicts;  // "budgets.prefill_bank", "OK"
   std::string path;                 // of the scenario: "block_attnres single_pass"; may be empty
@@ -101,14 +102,19 @@ struct Difference {
   std::vector<LonePrediction> added;     // in the order of the new result
   std::vector<ChangedWord> verdicts;     // changed, gone or new
   std::vector<ChangedWord> inputs;
-  bool asks_the_same = true;  // no input differs but limits
+  /// Whether everything counts: both ask the same, or nobody knows the old scheme and schedule. A
+  /// limit is no question, nor is a default that one of both does not list.
+  bool counts_all = true;
+  /// Whether a training step has as much work as before. Where it has not, its seconds do not
+  /// count: a step of twice the tokens is longer, and no worse.
+  bool trains_as_much = true;
 
   /// Nothing that counts moved beyond the tolerance, no verdict changed, and the new result lacks
   /// nothing that counts of the old one; changes for the better aside, if they are allowed. Of two
-  /// results that ask the same everything counts. Of others the budgets count and the steps of the
-  /// scenario's own path: what else they say is about different things. What the new result says in
-  /// addition does not count, nor do inputs, but for the limit of a budget: who changes or drops
-  /// one means to, and renews the old result.
+  /// results that ask the same everything counts (`counts_all`). Of others the budgets count and
+  /// the steps of the scenario's own path: what else they say is about different things. What the
+  /// new result says in addition does not count, nor do inputs, but for the limit of a budget: who
+  /// changes or drops one means to, and renews the old result.
   bool holds(Improvements improvements = Improvements::allowed) const;
 
   /// Limits that changed or are gone.

@@ -1,4 +1,5 @@
-// Every batch: an overhead goes up and down with the waves of a kernel, so that no bisection holds.
+// An overhead goes up and down with the waves of a kernel: steps that are shorter than these, and
+// bisections between two that differ.
 #include "model/decision/kept_batches.hpp"
 
 #include "model/decision/budget.hpp"
@@ -24,6 +25,16 @@ class DecodeAlone {
     return row.overhead->value <= limit_ ? BatchFate::keeps : BatchFate::breaks;
   }
 
+  /// The last batch with the fate of `first`, which `beyond` has not.
+  Count last_alike(Count first, Count beyond) {
+    const BatchFate alike = fate(first);
+    while (beyond - first > 1) {
+      const Count middle = first + (beyond - first) / 2;
+      (fate(middle) == alike ? first : beyond) = middle;
+    }
+    return first;
+  }
+
  private:
   /// Without an architecture or a capacity nothing is known of what is left.
   bool is_tight(WorkloadId workload) const {
@@ -41,6 +52,16 @@ class DecodeAlone {
 
 }  // namespace
 
+namespace {
+
+/// A wave of one token a sequence is 54 sequences or more on any GPU that is known.
+Count batch_after(Count batch) {
+  if (batch < 64) return batch + 1;
+  return batch + (batch < 256 ? 4 : 16);
+}
+
+}  // namespace
+
 std::vector<BatchRun> kept_batches(const Study& study, const ResidualPath& path, Schedule schedule,
                                    double limit) {
   if (!study.machine || !study.decode || !study.decode->baseline_steps.empty()) return {};
@@ -48,10 +69,14 @@ std::vector<BatchRun> kept_batches(const Study& study, const ResidualPath& path,
   for (const WrittenTerm& term : study.written_terms)
     if (term.workload == WorkloadKind::decode && term.seconds.size() > 1) return {};
   DecodeAlone alone(study, path, schedule, limit);
-  std::vector<BatchRun> runs;
-  for (Count batch = 1; batch <= kMostSequences; ++batch) {
+  std::vector<BatchRun> runs{{alone.fate(1), 1, 1}};
+  for (Count batch = 2; batch <= kMostSequences; batch = batch_after(batch)) {
     const BatchFate fate = alone.fate(batch);
-    if (runs.empty() || runs.back().fate != fate) runs.push_back({fate, batch, batch});
+    while (runs.back().fate != fate) {
+      runs.back().last = alone.last_alike(runs.back().last, batch);
+      const Count next = runs.back().last + 1;
+      runs.push_back({alone.fate(next), next, next});
+    }
     runs.back().last = batch;
   }
   return runs;

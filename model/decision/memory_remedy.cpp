@@ -77,19 +77,34 @@ std::string nearest_parallelism(const Study& study, double limit) {
 }
 
 /// "workload.training.layers: recompute and workload.training.sharding: weights".
-std::string changes_text(const Training& now, const Training& then) {
+std::string changes_text(const Study& now, const Study& then) {
   std::vector<std::string> changes;
-  if (then.layers != now.layers)
-    changes.push_back(fmt::format("workload.training.layers: {}", name(then.layers)));
-  if (then.sharding != now.sharding)
-    changes.push_back(fmt::format("workload.training.sharding: {}", name(then.sharding)));
+  if (then.expert_parallel_size != now.expert_parallel_size)
+    changes.push_back(fmt::format("parallelism.expert: {}", then.expert_parallel_size));
+  if (then.training->layers != now.training->layers)
+    changes.push_back(fmt::format("workload.training.layers: {}", name(then.training->layers)));
+  if (then.training->sharding != now.training->sharding)
+    changes.push_back(fmt::format("workload.training.sharding: {}", name(then.training->sharding)));
   return fmt::format("{}", fmt::join(changes, " and "));
 }
 
+/// The study, and with its experts over as many of the same devices as can share them out.
+std::vector<Study> expert_placements(const Study& study) {
+  std::vector<Study> placements{study};
+  const Count ranks =
+      study.tensor_parallel_size * study.context_parallel_size * study.data_parallel_size;
+  const Count experts = fewest_experts(*study.model.architecture).value_or(1);
+  const Count spread = expert_ranks(ranks, experts);
+  if (spread <= study.expert_parallel_size) return placements;
+  placements.push_back(study);
+  placements.back().expert_parallel_size = spread;
+  return placements;
+}
+
 /// What a training step may do without: some of the kept activations of its layers or all of them,
-/// what replicas may share out, or both. Of those that fit the fastest, but no larger change for
-/// less than 1 % of the step. Where none is enough, more replicas: tensor ranks beyond a node cost
-/// more.
+/// what replicas may share out, or both; and experts may be shared out by more devices. Of those
+/// that fit the fastest, but no larger change for less than 1 % of the step. Where none is enough,
+/// more replicas: tensor ranks beyond a node cost more.
 std::string nearest_training_memory(const Study& study, double limit) {
   if (!study.training || !study.model.architecture) return "";
   const Training& now = *study.training;
@@ -97,20 +112,24 @@ std::string nearest_training_memory(const Study& study, double limit) {
   constexpr double kWorthAChange = 0.99;
   std::optional<Study> best;
   Seconds shortest;
-  for (const StateSharding sharding : kEnumerators<StateSharding>)
-    for (const LayerActivations layers : kEnumerators<LayerActivations>) {
-      if (sharding < now.sharding || layers < now.layers) continue;
-      Study other = study;
-      other.training->sharding = sharding;
-      other.training->layers = layers;
-      if (!surely_fits(fullest_memory(other, other.path), Bytes{limit})) continue;
-      const Seconds step = is_timed ? standard_training_step(other) : Seconds{};
-      if (best && step >= kWorthAChange * shortest) continue;
-      best = std::move(other);
-      shortest = step;
-    }
+  const auto consider = [&](Study other) {
+    if (!surely_fits(fullest_memory(other, other.path), Bytes{limit})) return;
+    const Seconds step = is_timed ? standard_training_step(other) : Seconds{};
+    if (best && step >= kWorthAChange * shortest) return;
+    best = std::move(other);
+    shortest = step;
+  };
+  for (const Study& placed : expert_placements(study))
+    for (const StateSharding sharding : kEnumerators<StateSharding>)
+      for (const LayerActivations layers : kEnumerators<LayerActivations>) {
+        if (sharding < now.sharding || layers < now.layers) continue;
+        Study other = placed;
+        other.training->sharding = sharding;
+        other.training->layers = layers;
+        consider(std::move(other));
+      }
   if (!best) return nearest_replicas(study, limit);
-  const std::string changes = changes_text(now, *best->training);
+  const std::string changes = changes_text(study, *best);
   const double longer = is_timed ? shortest / standard_training_step(study) - 1 : 0;
   constexpr double kWorthSaying = 0.005;
   if (longer < kWorthSaying) return changes;

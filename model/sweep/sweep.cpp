@@ -163,6 +163,15 @@ void Sweep::make_choices() {
   }
 }
 
+namespace {
+
+/// What decides how a study attaches its paths: tokens of a prompt are shared out.
+std::pair<WorkloadKind, bool> attachment_of(const Study& study, WorkloadKind kind) {
+  return {kind, kind == WorkloadKind::decode && study.decode->prompt};
+}
+
+}  // namespace
+
 std::vector<std::size_t> Sweep::existing_choices() const {
   std::vector<std::size_t> existing;
   for (std::size_t i = 0; i < choices_.size(); ++i)
@@ -178,23 +187,24 @@ LaunchTable Sweep::launches(const Study& study, WorkloadKind kind) const {
   return table;
 }
 
+Sweep::LaunchTables Sweep::launch_tables() const {
+  LaunchTables tables;
+  if (!study_.machine) return tables;
+  tables.emplace(attachment_of(study_, WorkloadKind::prefill),
+                 launches(study_, WorkloadKind::prefill));
+  for (std::size_t row = 0; study_.decode && row < num_decode_; ++row) {
+    Study study = study_;
+    apply_all(circumstance_axes_, circumstance_values(row), study);
+    if (const auto key = attachment_of(study, WorkloadKind::decode); !tables.contains(key))
+      tables.emplace(key, launches(study, WorkloadKind::decode));
+  }
+  return tables;
+}
+
 void Sweep::time_workloads(std::size_t num_threads, Progress& progress, const SweepRows& rows) {
-  // A path may be attached in one and not in the other: tokens of a prompt are shared out.
-  const bool is_timed = study_.machine.has_value();
+  const LaunchTables tables = launch_tables();
   const std::vector<std::size_t> existing =
-      is_timed ? existing_choices() : std::vector<std::size_t>{};
-  const auto attachment = [](const Study& study, WorkloadKind kind) {
-    return std::pair(kind, kind == WorkloadKind::decode && study.decode->prompt);
-  };
-  std::map<std::pair<WorkloadKind, bool>, LaunchTable> tables;
-  for (const WorkloadKind kind : {WorkloadKind::decode, WorkloadKind::prefill})
-    for (std::size_t row = 0; is_timed && row < num_decode_; ++row) {
-      Study study = study_;
-      apply_all(circumstance_axes_, circumstance_values(row), study);
-      if (kind == WorkloadKind::decode && !study.decode) continue;
-      if (!tables.contains(attachment(study, kind)))
-        tables.emplace(attachment(study, kind), launches(study, kind));
-    }
+      study_.machine ? existing_choices() : std::vector<std::size_t>{};
   const auto time_into = [&](std::span<AddedTime> times, const Study& study,
                              std::span<const WorkloadMemory> batches, WorkloadKind kind) {
     const auto is_larger = [&](std::size_t batch, std::size_t path) {
@@ -204,7 +214,7 @@ void Sweep::time_workloads(std::size_t num_threads, Progress& progress, const Sw
       return choices_[existing[path]].path;
     };
     const std::vector<AddedTime> added =
-        added_times(study, kind, tables.at(attachment(study, kind)), path_at, is_larger);
+        added_times(study, kind, tables.at(attachment_of(study, kind)), path_at, is_larger);
     for (std::size_t i = 0; i < existing.size(); ++i) times[existing[i]] = added[i];
   };
   const auto fill = [&](std::size_t row, const Study& study,

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -141,6 +142,9 @@ class Sweep {
   std::vector<std::size_t> existing_choices() const;
   /// Of all existing choices, as a workload of the study attaches them.
   LaunchTable launches(const Study& study, WorkloadKind kind) const;
+  /// Of each workload, with and without tokens of a prompt.
+  using LaunchTables = std::map<std::pair<WorkloadKind, bool>, LaunchTable>;
+  LaunchTables launch_tables() const;
   void time_workloads(std::size_t num_threads, Progress& progress, const SweepRows& rows);
   void remember_training(std::size_t num_threads);
   void time_training(std::size_t num_threads, Progress& progress, const SweepRows& rows);

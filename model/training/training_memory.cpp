@@ -139,6 +139,22 @@ std::vector<StageMemory> training_memory(const Study& study, const ResidualPath&
   return stages;
 }
 
+namespace {
+
+/// The stage that has most of the residual path and of the layers together.
+std::size_t fullest_stage(const std::vector<StageMemory>& stages,
+                          const std::vector<Bytes>& layers) {
+  const auto all = [&](std::size_t stage) {
+    return stages[stage].all() + (layers.empty() ? Bytes{} : layers[stage]);
+  };
+  std::size_t most = 0;
+  for (std::size_t stage = 1; stage < stages.size(); ++stage)
+    if (all(stage) > all(most)) most = stage;
+  return most;
+}
+
+}  // namespace
+
 StageMemory fullest(const std::vector<StageMemory>& stages) {
   StageMemory most;
   for (const StageMemory& stage : stages)
@@ -149,8 +165,7 @@ StageMemory fullest(const std::vector<StageMemory>& stages) {
 BesideThePath beside_the_path(const Study& study) {
   BesideThePath beside{training_order(study, study.training->num_micro_batches), {}};
   if (!study.model.architecture) return beside;
-  const std::vector<Bytes> layers = layer_activations(study, beside.order);
-  beside.layers = *std::max_element(layers.begin(), layers.end());
+  beside.layers = layer_activations(study, beside.order);
   return beside;
 }
 
@@ -162,7 +177,9 @@ std::vector<MemoryRow> training_memory_rows(const Study& study, const ResidualPa
 
 std::vector<MemoryRow> training_memory_rows(const Study& study, const BesideThePath& beside,
                                             const ResidualPath& path, Schedule schedule) {
-  const StageMemory residual = fullest(training_memory(study, path, schedule, beside.order));
+  const std::vector<StageMemory> stages = training_memory(study, path, schedule, beside.order);
+  const std::size_t stage = fullest_stage(stages, beside.layers);
+  const StageMemory& residual = stages[stage];
   std::vector<MemoryRow> rows;
   const auto push = [&](MemoryItem item, Bytes bytes) {
     if (bytes.value > 0)
@@ -176,7 +193,7 @@ std::vector<MemoryRow> training_memory_rows(const Study& study, const BesideTheP
   push(MemoryItem::weights, state.weights);
   push(MemoryItem::gradients, state.gradients);
   push(MemoryItem::optimizer_states, state.optimizer);
-  push(MemoryItem::layer_activations, beside.layers);
+  push(MemoryItem::layer_activations, beside.layers[stage]);
   return rows;
 }
 

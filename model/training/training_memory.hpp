@@ -33,15 +33,15 @@ StageMemory fullest(const std::vector<StageMemory>& stages);
 /// What all residual paths of a study have in common: order tables, and what stands beside them.
 struct BesideThePath {
   PipelineOrder order;
-  Bytes layers;  // activations, on the stage that has most; nothing without an architecture
+  std::vector<Bytes> layers;  // activations, by stage; empty without an architecture
 };
 
 /// The study must have a training step.
 BesideThePath beside_the_path(const Study& study);
 
-/// What a device keeps of a step: residual path, layers and the model's state, each on the stage
-/// that has most of it. Of a model without an architecture the residual path alone; none without a
-/// training step.
+/// What a device keeps of a step: the residual path and the layers of the stage that has most of
+/// both together, and the model's state of the device that has most. Of a model without an
+/// architecture the residual path alone; none without a training step.
 std::vector<MemoryRow> training_memory_rows(const Study& study, const ResidualPath& path,
                                             Schedule schedule);
 std::vector<MemoryRow> training_memory_rows(const Study& study, const BesideThePath& beside,

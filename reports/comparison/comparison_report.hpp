@@ -61,7 +61,7 @@ Table worst_runs_table(std::span<const ComparedRun> runs);
 /// interval.", and the same of those in which launch does not count.
 std::string error_line(std::span<const ComparedCase> cases);
 
-/// "Verdicts: 30 pass, 12 fail, ... 2 of 40 gated cases block, so the exit code is 1."
+/// "Gates: 2 of 40 fail, so the exit code is 1. Of 42 kernels: 30 pass, 12 fail."
 std::string verdict_line(std::span<const ComparedCase> cases);
 
 /// The difference in the unit of its term: "+1.0 d", "0.87 x bandwidth", "+1.9 us latency".

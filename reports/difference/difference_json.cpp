@@ -53,13 +53,10 @@ void write_move(JsonWriter& json, const Move& move) {
   json.member("counts", move.counts);
 }
 
-void write_lone(JsonWriter& json, std::string_view key,
-                const std::vector<LonePrediction>& predictions) {
-  json.objects(key, predictions, [&](const LonePrediction& prediction) {
-    json.member("section", prediction.section);
-    json.text_or_null("row", prediction.row);
-    json.text_or_null("quantity", prediction.quantity);
-  });
+void write_lone(JsonWriter& json, const LonePrediction& prediction) {
+  json.member("section", prediction.section);
+  json.text_or_null("row", prediction.row);
+  json.text_or_null("quantity", prediction.quantity);
 }
 
 }  // namespace
@@ -71,12 +68,17 @@ std::string to_json(const DifferenceReport& report, const std::string& program_v
     write_result(json, "new", report.after);
     json.member("tolerance", report.tolerance);
     json.member("holds", difference.holds(report.improvements));
+    json.member("counts_all", difference.counts_all);
     write_words(json, "verdicts", difference.verdicts);
     write_words(json, "inputs", difference.inputs);
     write_sections(json, difference.sections);
     json.objects("moved", difference.moves, [&](const Move& move) { write_move(json, move); });
-    write_lone(json, "removed", difference.removed);
-    write_lone(json, "added", difference.added);
+    json.objects("removed", difference.removed, [&](const LonePrediction& gone) {
+      write_lone(json, gone);
+      json.member("counts", gone.counts);
+    });
+    json.objects("added", difference.added,
+                 [&](const LonePrediction& added) { write_lone(json, added); });
   });
 }
 

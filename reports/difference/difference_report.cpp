@@ -165,7 +165,7 @@ void write_counts(Text& out, const DifferenceReport& report) {
   const std::string beyond =
       report.tolerance == 0 ? "" : " by more than " + format_ratio(report.tolerance);
   const std::string compared =
-      difference.asks_the_same
+      difference.counts_all
           ? plural(sum_of(difference.sections).num_compared, "prediction", "predictions") +
                 " in both"
           : "The inputs differ, so only budgets and the scenario's own steps count";
@@ -174,6 +174,15 @@ void write_counts(Text& out, const DifferenceReport& report) {
       difference.holds(report.improvements) ? "No regression." : "Regression.", compared,
       count(counts.worse), beyond, count(counts.better), count(counts.outside), count(counts.gone),
       plural(num_changed(difference), "verdict", "verdicts")));
+}
+
+/// Empty where a training step has as much work as before, or nothing of one moved.
+std::string work_text(const Difference& difference) {
+  const bool has_training =
+      std::any_of(difference.moves.begin(), difference.moves.end(),
+                  [](const Move& move) { return move.row.starts_with("training"); });
+  if (difference.trains_as_much || difference.counts_all || !has_training) return "";
+  return "A training step has other tokens now: its per cent count, its seconds do not.";
 }
 
 /// A verdict as every other report calls it: "too much" for a budget that fails.
@@ -317,7 +326,7 @@ void write_rest(Text& out, const DifferenceReport& report) {
   write_sections(out, report);
   for (const SectionSummary& section : difference.sections)
     if (!is_decisive(section)) write_moves(out, section, report);
-  if (!difference.asks_the_same) write_lone(out, "Gone", difference.removed);
+  if (!difference.counts_all) write_lone(out, "Gone", difference.removed);
   write_lone(out, "New", difference.added);
 }
 
@@ -340,6 +349,7 @@ std::string written(const DifferenceReport& report, TextStyle style) {
     out.paragraph(fmt::format("depthcost {} -> {}.", report.before.program_version,
                               report.after.program_version));
   write_counts(out, report);
+  if (const std::string text = work_text(difference); !text.empty()) out.paragraph(text);
   write_words(out, "The scenario's scheme", changed_numbers(report));
   write_words(out, "Inputs that differ", difference.inputs);
   write_words(out, "Verdicts that changed", shown_verdicts(difference.verdicts));
@@ -347,11 +357,11 @@ std::string written(const DifferenceReport& report, TextStyle style) {
     out.paragraph(limit.after.empty() ? fmt::format("{} was dropped.", limit.name)
                                       : fmt::format("The limit of {} changed from {} to {}.",
                                                     limit.name, limit.before, limit.after));
-  if (difference.asks_the_same) write_lone(out, "Gone", difference.removed);
+  if (difference.counts_all) write_lone(out, "Gone", difference.removed);
   for (const SectionSummary& section : difference.sections)
     if (is_decisive(section)) write_moves(out, section, report);
   const std::size_t rest = sum_of(difference.sections).num_moved + difference.added.size() +
-                           (difference.asks_the_same ? 0 : difference.removed.size());
+                           (difference.counts_all ? 0 : difference.removed.size());
   if (rest == 0) return out.take();
   if (!out.folds() && report.shown == ShownMoves::steps) {
     out.paragraph("--details shows what else moved.");

@@ -177,8 +177,9 @@ std::string asked_text(const PlanReport& report) {
         "{} with data-parallel replicas {} left out: {} cannot be shared out evenly. {}\n",
         counted(static_cast<Count>(report.left_out_data), "placement", "placements"),
         report.left_out_data == 1 ? "was" : "were", report.own.decode ? "a batch" : "micro-batches",
-        report.own.decode ? "Batches that replicas divide have them, as --decode 8,64."
-                          : "More micro-batches have them.");
+        report.own.decode
+            ? fmt::format("Multiples of {} sequences have all of them.", report.devices)
+            : "More micro-batches have them.");
   if (report.left_out_context > 0)
     text +=
         "Placements with context ranks were left out: what these exchange is not modelled. --set "
@@ -195,8 +196,7 @@ std::string unsure_text(const std::vector<PlannedPlacement>& plans) {
     return std::any_of(plan.times.begin(), plan.times.end(), is_unsure);
   });
   if (!has_mark) return "";
-  return fmt::format("?: the median keeps the limit of {}, the high end does not.\n",
-                     format_ratio(plans.front().times.front().limit));
+  return "?: the median keeps its limit, the high end does not.\n";
 }
 
 Table plan_table(const std::vector<PlannedPlacement>& plans) {
@@ -227,12 +227,13 @@ std::string searched_text(const PlanReport& report) {
                     plans.unknown));
   if (plans.slower > 0)
     out.push_back(fmt::format("{} are slower even without the residual path", plans.slower));
-  if (report.refused > 0)
-    out.push_back(
-        fmt::format("{} are not possible (for example {})", report.refused, report.first_refusal));
-  return fmt::format("Searched: {}{}{}.\n",
+  const std::string refused = report.refused == 0
+                                  ? ""
+                                  : fmt::format(" {} more are not possible (for example {}).",
+                                                report.refused, report.first_refusal);
+  return fmt::format("Searched: {}{}{}.{}\n",
                      counted(static_cast<Count>(plans.searched), "placement", "placements"),
-                     out.empty() ? "" : ": ", fmt::join(out, "; "));
+                     out.empty() ? "" : ": ", fmt::join(out, "; "), refused);
 }
 
 bool is_beyond(const PlannedTime& time) { return time.overhead.value > time.limit; }

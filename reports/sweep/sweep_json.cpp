@@ -83,6 +83,7 @@ void write_recommendations(JsonWriter& json, const SweepReport& report) {
     json.array("undecided", [&] {
       for (const std::size_t b : said.undecided) json.value(name(sweep.study().budgets[b].kind));
     });
+    json.member("has_no_cost", said.has_no_cost);
     write_choice_or_null(json, "without_unattainable", sweep, said.without_unattainable);
     json.objects("binding", said.binding, [&](const BindingBudget& binding) {
       json.member("budget", name(sweep.study().budgets[binding.budget].kind));

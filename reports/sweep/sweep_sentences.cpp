@@ -49,16 +49,17 @@ std::string all_added(const SweepPoint& point) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+std::string reading_text(const LossReading& reading) {
+  return reading.loss ? loss_text(reading) : fmt::format("none ({})", name(reading.kind));
+}
+
 /// One loss where there is no block to read it by.
 std::string losses(const SweepChoice& choice) {
   const QualityEvidence& quality = choice.quality;
   if (source_blocks(choice) == nullptr)
     return fmt::format("published loss {}", loss_text(quality.by_size));
-  const auto text = [](const LossReading& reading) {
-    return reading.loss ? loss_text(reading) : fmt::format("none ({})", name(reading.kind));
-  };
   return fmt::format("published loss {} by block size, {} by number of blocks",
-                     text(quality.by_size), text(quality.by_count));
+                     reading_text(quality.by_size), reading_text(quality.by_count));
 }
 
 /// "decode_overhead of 2.0 % (the paper's, since the scenario sets none)". The device says how much
@@ -144,9 +145,11 @@ std::string limit_with_origin(const Budget& budget) {
 
 /// How surely a recommended choice keeps a budget; empty where that is plain.
 std::string keeping_text(const PointBudget& row) {
-  if (row.budget.kind == BudgetKind::device_memory && row.verdict == Verdict::unknown && row.low)
+  const bool is_memory = row.budget.kind == BudgetKind::device_memory;
+  if (is_memory && row.verdict == Verdict::unknown && row.high)
     return fmt::format("it takes {} of a device, and engines keep a tenth free, so it may not fit",
                        format_ratio(*row.low / row.budget.limit));
+  if (is_memory && row.verdict == Verdict::unknown) return "whether it fits is not known";
   const std::string limit = limit_with_origin(row.budget);
   if (row.median && row.low && row.high)
     return row.verdict == Verdict::pass
@@ -271,7 +274,8 @@ void say_ruled_out(Sentences& out, const SweepGroup& group, const Recommendation
 void say_binding(Sentences& out, const SweepGroup& group, const Recommendation& said) {
   const Sweep& sweep = group.sweep();
   if (sweep.study().budgets.empty()) {
-    out.push_back("There are no limits: the lowest published loss wins, whatever it costs.");
+    if (!said.has_no_cost)
+      out.push_back("There are no limits: the lowest published loss wins, whatever it costs.");
     return;
   }
   if (said.binding.empty() && said.best)
@@ -293,10 +297,6 @@ void say_cut_decoder_layer(Sentences& out, const SweepGroup& group, std::size_t 
       "Blocks of {} layers cut through a decoder layer. attn_res_block_size of a config.json counts "
       "decoder layers and cannot say that; nearest are {} and {}.",
       blocks->block_size, blocks->block_size - 1, blocks->block_size + 1));
-}
-
-std::string reading_text(const LossReading& reading) {
-  return reading.loss ? loss_text(reading) : fmt::format("none ({})", name(reading.kind));
 }
 
 /// Where the two readings of Fig. 6 differ, by the size of blocks and by their number, and what

@@ -74,12 +74,12 @@ const std::array kScenario{
             "whose kernels run the residual operations; eager: a framework's own, unfused"),
         "fastest_published", "[ours] what the fastest stack with published times reaches"),
     key(choice, "residual.attach", kNames<Attachment>,
-        "the kernel that the residual operation is folded into; all_reduce at decode with tensor "
-        "ranks if absent, for the standard residual and AttnRes, and standalone elsewhere"),
+        "the kernel that the residual operation is fused with; if absent all_reduce at decode for the "
+        "standard residual and AttnRes, where tensor ranks all hold the tokens, else standalone"),
     key(choice, "residual.baseline_attach", kNames<Attachment>,
-        "the kernel that the standard residual of the baseline is folded into; per cents are of "
-        "that step; as attach if absent, else all_reduce at decode with tensor ranks and "
-        "standalone elsewhere"),
+        "the kernel that the standard residual of the baseline is fused with; per cents are of that "
+        "step; as attach if absent, else all_reduce at decode where tensor ranks all hold the "
+        "tokens, and standalone elsewhere"),
     key(choice, "residual.layout", kNames<Layout>,
         "whether tensor-parallel ranks share the tokens of a decode step and of training; if absent "
         "sequence_sharded in training and in a decode step with prefill_tokens, replicated in other "

@@ -259,6 +259,24 @@ void Values::erase_records(const std::string& path) {
   num_records_.erase(path);
 }
 
+void Values::erase_records(const std::string& path, const std::string& key, std::string_view text) {
+  const auto record = [&](std::size_t i) { return fmt::format("{}[{}].", path, i); };
+  const std::size_t all = num_records(path);
+  std::map<std::string, Value> kept;
+  std::size_t num_kept = 0;
+  for (std::size_t i = 0; i < all; ++i) {
+    const Value* of = find(record(i) + key);
+    if (of != nullptr && of->texts.size() == 1 && of->texts.front() == text) continue;
+    for (auto it = values_.lower_bound(record(i));
+         it != values_.end() && it->first.starts_with(record(i)); ++it)
+      kept[record(num_kept) + it->first.substr(record(i).size())] = it->second;
+    ++num_kept;
+  }
+  erase_records(path);
+  values_.merge(kept);
+  if (num_kept > 0) num_records_[path] = num_kept;
+}
+
 void Values::erase(const std::string& path) { values_.erase(path); }
 
 void Values::fill_from(const Values& base, const KeyTable& table) {

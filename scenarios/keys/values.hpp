@@ -52,6 +52,8 @@ class Values {
   void set(const std::string& path, Value value);
   void erase(const std::string& path);
   void erase_records(const std::string& path);
+  /// Those whose `key` has this text; the others move up.
+  void erase_records(const std::string& path, const std::string& key, std::string_view text);
 
   /// Takes from `base` every value that is not written here. A list of records counts as one value,
   /// and so do two keys of which one replaces the other. A value `of` a key that is written here is

@@ -210,15 +210,17 @@ void read_scenario(const Map& scenario, const Position& position, Result& result
   for (const Member& member : as_map(values, "scenario.values").members) {
     const Map& value = as_map(member.value, "scenario.values");
     result.inputs.push_back({printable(member.key), word_at(value, "value")});
+    if (word_at(value, "origin").starts_with("default:"))
+      result.defaults.push_back(result.inputs.back().name);
   }
   const auto input = [&](std::string_view name) {
     for (const NamedWord& it : result.inputs)
       if (it.name == name) return it.word;
     return std::string();
   };
-  // A model may ship its scheme.
-  const std::string shipped = input("model.residual.scheme");
-  const std::string scheme = shipped.empty() ? input("residual.scheme") : shipped;
+  // What the scenario writes replaces what the model ships.
+  const std::string written = input("residual.scheme");
+  const std::string scheme = written.empty() ? input("model.residual.scheme") : written;
   const std::string schedule = input("residual.schedule");
   if (!scheme.empty() && !schedule.empty()) result.path = scheme + " " + schedule;
 }

@@ -162,8 +162,12 @@ class Resolver {
            {"vocabulary_size", "output_head", "weight_dtype", "expert_dtype", "kv_dtype"})
         inherited.erase(key);
     }
-    if (written.has("link_bandwidth") || written.has("network_bandwidth"))
-      inherited.erase_records("transfers");
+    const auto is_other = [&](const char* key) {
+      return written.has(key) &&
+             (!inherited.has(key) || written.number(key) != inherited.number(key));
+    };
+    if (is_other("link_bandwidth")) inherited.erase_records("transfers", "scope", "node");
+    if (is_other("network_bandwidth")) inherited.erase_records("transfers", "scope", "network");
     if (written.has("memory_bandwidth")) inherited.erase_records("sustained_bandwidth");
     if (written.has("cache_capacity")) inherited.erase_records("cache_transition");
   }

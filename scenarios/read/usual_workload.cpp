@@ -26,24 +26,21 @@ void place(Node& node, const Position& position) {
     }
 }
 
-/// The value at a key of a map, or nullptr. `Tree` is a Node, const or not.
-template <class Tree>
-Tree* child(Tree& node, std::string_view key) {
-  if (auto* map = std::get_if<Map>(&node.content))
-    for (auto& member : map->members)
-      if (member.key == key) return &member.value;
-  return nullptr;
+/// The value at a key of a map, or nullptr.
+const Node* child(const Node& node, std::string_view key) {
+  const auto* map = std::get_if<Map>(&node.content);
+  return map == nullptr ? nullptr : map->find(key);
 }
 
-/// The ranks that the document writes; 1 where it writes none. The reader checks them again.
-Count ranks_of(const Node& document, const std::string& kind) {
+/// The stages that the document writes; 1 where it writes none. The reader checks them again.
+Count stages_of(const Node& document) {
   const Node* parallelism = child(document, "parallelism");
-  const Node* written = parallelism == nullptr ? nullptr : child(*parallelism, kind);
+  const Node* written = parallelism == nullptr ? nullptr : child(*parallelism, "pipeline");
   if (written == nullptr) return 1;
   const Node* cited = child(*written, "value");
   const Node& ranks = cited == nullptr ? *written : *cited;
   const auto* scalar = std::get_if<ScalarNode>(&ranks.content);
-  return scalar == nullptr ? 1 : parse_count(*scalar, ranks.position, "parallelism." + kind);
+  return scalar == nullptr ? 1 : parse_count(*scalar, ranks.position, "parallelism.pipeline");
 }
 
 std::string cited(std::string_view key, std::string_view value, std::string_view source) {
@@ -60,7 +57,7 @@ std::string training(Count stages) {
 }
 
 std::string described(const std::string& name, const Position& position, const Node& document) {
-  if (name == "training") return training(ranks_of(document, "pipeline"));
+  if (name == "training") return training(stages_of(document));
   if (name == "decode")
     return fmt::format("{{{}}}",
                        cited("sequences", fmt::format("[{}]", kUsualBatches), kUsualBatchesSource));

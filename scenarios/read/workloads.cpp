@@ -8,6 +8,7 @@
 #include "model/base/counted.hpp"
 #include "model/evaluation/predicted_work.hpp"
 #include "model/step/step.hpp"
+#include "model/training/throughput.hpp"
 #include "model/training/training_step.hpp"
 #include "scenarios/keys/limits.hpp"
 
@@ -126,7 +127,8 @@ void read_decode(const Values& values, Study& study) {
   study.decode = decode;
 }
 
-/// Throws if a sequence has more shards than a replica has devices, where their number is written.
+/// As written, else the tensor ranks. Throws if a sequence has more shards than a replica has
+/// devices, where their number is written.
 Count sequence_shards_of(const Values& values, const Study& study) {
   if (!values.has("workload.prefill.sequence_shards")) return study.tensor_parallel_size;
   const Count shards = values.count("workload.prefill.sequence_shards");
@@ -330,6 +332,15 @@ void check_training_baseline(const Values& values, const Study& study) {
   if (*study.training->baseline_step <= least)
     refuse_baseline(values, "baseline_step.training", 0,
                     "the standard residual and its messages alone take", least,
+                    WorkloadId::training());
+  if (!study.model.architecture || !study.machine->tensor_rate) return;
+  const auto rate = study.training->precision == Precision::fp8 ? study.machine->fp8_rate
+                                                                : study.machine->tensor_rate;
+  const Throughput written = throughput(study, *study.training->baseline_step);
+  if (written.model_rate > *rate)
+    refuse_baseline(values, "baseline_step.training", 0,
+                    "the model's operations at the full rate of all devices take",
+                    (written.model_rate / *rate) * *study.training->baseline_step,
                     WorkloadId::training());
 }
 

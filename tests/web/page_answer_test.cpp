@@ -96,6 +96,18 @@ TEST(PageAnswer, SaysThatNothingFits) {
   EXPECT_EQ(answer_of(kServing).at("nothing_fits"), nullptr);
 }
 
+/// Then no scheme has a line of its own, and there is no table.
+TEST(PageAnswer, HasALineForEachVerdictWhereNothingFitsAtAll) {
+  std::string text = kServing;
+  text.replace(text.find("[4, 32]"), 7, "[4096]");
+  text.erase(text.find("  prefill: "));
+  const json answer = answer_of(text);
+  EXPECT_NE(answer.at("nothing_fits"), nullptr);
+  ASSERT_FALSE(answer.at("verdicts").empty());
+  for (const json& verdict : answer.at("verdicts")) EXPECT_EQ(verdict.at("line"), "") << verdict;
+  EXPECT_FALSE(answer.contains("costs"));
+}
+
 TEST(PageAnswer, HoldsTheMemoryOfTheProgram) {
   const json memory = evaluation_of(kServing).at("memory");
   const json held = row(answer_of(kServing).at("memory"),

@@ -52,21 +52,20 @@ void write_verdict(JsonWriter& json, const Evaluation& e, const SchemeVerdict& v
   });
 }
 
-/// A line for each verdict; one more, in front of them, where nothing fits.
 void write_verdicts(JsonWriter& json, const Evaluation& e) {
   const std::vector<SchemeVerdict> verdicts = scheme_verdicts(e);
-  const std::vector<std::string> lines = verdict_lines(e);
-  const std::size_t before = lines.size() - verdicts.size();
-  json.text_or_null("nothing_fits", before == 0 ? "" : lines.front());
+  const VerdictTexts texts = verdict_texts(e);
+  json.text_or_null("nothing_fits", texts.nothing_fits);
   json.array("verdicts", [&] {
     for (std::size_t i = 0; i < verdicts.size(); ++i)
-      write_verdict(json, e, verdicts[i], lines[before + i]);
+      write_verdict(json, e, verdicts[i], texts.of_schemes[i]);
   });
 }
 
 void write_costs(JsonWriter& json, const Evaluation& e) {
-  if (e.step.empty()) return;
-  json.objects("costs", cost_table(e).rows, [&](const std::vector<std::string>& row) {
+  const Table table = cost_table(e);
+  if (table.rows.empty()) return;
+  json.objects("costs", table.rows, [&](const std::vector<std::string>& row) {
     json.member("workload", row[0]);
     json.member("scheme", row[1]);
     json.member("time", row[2]);

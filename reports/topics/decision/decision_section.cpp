@@ -30,7 +30,7 @@ namespace {
 std::string attachment_text(Attachment attachment) {
   switch (attachment) {
     case Attachment::standalone:
-      return "in a kernel of its own";
+      return "in kernels of its own";
     case Attachment::all_reduce:
       return "fused with the all-reduce before each layer";
     case Attachment::reduce_scatter:
@@ -41,7 +41,7 @@ std::string attachment_text(Attachment attachment) {
   return "";
 }
 
-/// "fused with the all-reduce before each layer at decode, in a kernel of its own at prefill".
+/// "fused with the all-reduce before each layer at decode, in kernels of its own at prefill".
 std::string baseline_attachments(const Evaluation& e) {
   std::map<Attachment, std::vector<std::string>> kinds;
   for (const WorkloadKind kind : kEnumerators<WorkloadKind>)
@@ -132,15 +132,24 @@ std::string boundary_sentence(const Evaluation& e) {
                      listed(points));
 }
 
-/// "1 to 12 and 97 to 1,024 sequences"; empty without such a run.
+/// "1 to 12 and 97 to 1,024 sequences"; empty without such a run. An overhead that goes up and down
+/// with the waves of a kernel has more runs than a reader wants.
 std::string batches(const std::vector<BatchRun>& runs, BatchFate fate) {
+  constexpr std::size_t kMost = 4;
   std::vector<std::string> texts;
-  for (const BatchRun& run : runs)
-    if (run.fate == fate)
-      texts.push_back(run.first == run.last ? format_count(run.first)
-                                            : fmt::format("{} to {}", format_count(run.first),
-                                                          format_count(run.last)));
+  Count last = 0;
+  for (const BatchRun& run : runs) {
+    if (run.fate != fate) continue;
+    last = run.last;
+    texts.push_back(run.first == run.last
+                        ? format_count(run.first)
+                        : fmt::format("{} to {}", format_count(run.first), format_count(run.last)));
+  }
   if (texts.empty()) return "";
+  if (texts.size() > kMost) {
+    texts.resize(kMost - 1);
+    texts.push_back(fmt::format("some others up to {}", format_count(last)));
+  }
   return listed(texts) + (texts.size() == 1 && texts.front() == "1" ? " sequence" : " sequences");
 }
 
@@ -158,11 +167,12 @@ std::string batch_sentence(const Evaluation& e) {
   text += keeps.empty() ? fmt::format("breaks the limit of {} for {}", bound, breaks)
                         : fmt::format("keeps the limit of {} for {}", bound, keeps);
   if (!keeps.empty() && !breaks.empty()) text += fmt::format(", and breaks it for {}", breaks);
+  text += ".";
   if (const std::string tight = batches(runs, BatchFate::may_not_fit); !tight.empty())
-    text += fmt::format("; {} may not fit", tight);
+    text += fmt::format(" {} may not fit in memory.", tight);
   if (const std::string large = batches(runs, BatchFate::does_not_fit); !large.empty())
-    text += fmt::format("; {} do not fit", large);
-  return text + ".";
+    text += fmt::format(" {} do not fit in memory.", large);
+  return text;
 }
 
 /// Empty without speculative decoding.
@@ -209,9 +219,8 @@ std::string two_phase_sentence(const Evaluation& e) {
                       : fmt::format("{:.0f} % more", -100 * share);
   };
   return fmt::format(
-      "`two_phase` moves {:.2f} d a layer, `single_pass` {:.2f} d. A forward pass moves {} bytes "
-      "with Phase 1 outputs in bf16, and {} with f32.",
-      mean_kernel_d(e, Schedule::two_phase), mean_kernel_d(e, Schedule::single_pass),
+      "A forward pass as `two_phase` moves {} bytes than as `single_pass` if Phase 1 outputs are "
+      "stored in bf16, and {} if in f32.",
       saved(Dtype::bf16), saved(Dtype::f32));
 }
 
@@ -456,7 +465,7 @@ std::string decision_text(const Evaluation& evaluation, const ReportParts& parts
   const auto add = [&](std::string_view heading, const Table& table) {
     if (!table.rows.empty()) append_table(text, heading, table);
   };
-  add("Folded into the all-reduce, or standalone", attachment_table(evaluation));
+  add("AttnRes fused with the all-reduce, or in a kernel of its own", attachment_table(evaluation));
   if (const std::string nearest = nearest_sentence(evaluation, parts.published); !nearest.empty())
     text += "\n" + nearest + "\n";
   add("Measured steps of this model", published_step_table(evaluation, parts.published_steps));

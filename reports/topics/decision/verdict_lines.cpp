@@ -237,14 +237,19 @@ const StepRow* quoted_step(const Evaluation& e, WorkloadId workload, const Resid
   return nullptr;
 }
 
-std::vector<std::string> verdict_lines(const Evaluation& e) {
-  std::vector<std::string> lines;
+VerdictTexts verdict_texts(const Evaluation& e) {
   const std::vector<SchemeVerdict> verdicts = scheme_verdicts(e);
-  const std::string none_line = none_fits_line(e, verdicts);
-  if (!none_line.empty()) lines.push_back(none_line);
+  VerdictTexts texts{none_fits_line(e, verdicts), {}};
   for (const SchemeVerdict& verdict : verdicts)
-    if (std::string line = verdict_line(e, verdict); !line.empty())
-      lines.push_back(std::move(line));
+    texts.of_schemes.push_back(verdict_line(e, verdict));
+  return texts;
+}
+
+std::vector<std::string> verdict_lines(const Evaluation& e) {
+  VerdictTexts texts = verdict_texts(e);
+  std::vector<std::string> lines = std::move(texts.of_schemes);
+  lines.insert(lines.begin(), std::move(texts.nothing_fits));
+  std::erase(lines, "");
   return lines;
 }
 
@@ -254,7 +259,7 @@ Table cost_table(const Evaluation& e) {
   if (std::all_of(rows.begin(), rows.end(),
                   [&](WorkloadId workload) { return fits_with_no_scheme(e, workload); }))
     return table;
-  for (const WorkloadId workload : workloads_of_rows(e.step)) {
+  for (const WorkloadId workload : rows) {
     if (fits_with_no_scheme(e, workload)) {
       table.add(name(workload), "none fits", std::string(kNothing), std::string(kNothing));
       continue;

@@ -8,9 +8,16 @@
 
 namespace depthcost {
 
-/// What does not fit whatever the scheme comes first, then a line a scheme:
-/// "`mhc`, fused: too much. It adds 21.6 % [12.7, 32.5] to decode/1; the limit is 2.0 % (the
-/// paper's)."
+/// What is said of an evaluation and of each of its scheme_verdicts(): "`mhc`, fused: too much. It
+/// adds 21.6 % [12.7, 32.5] to decode/1; the limit is 2.0 % (the paper's)."
+struct VerdictTexts {
+  std::string nothing_fits;             // whatever the scheme; empty where something fits
+  std::vector<std::string> of_schemes;  // empty where `nothing_fits` says it all
+};
+
+VerdictTexts verdict_texts(const Evaluation& evaluation);
+
+/// Those that are not empty.
 std::vector<std::string> verdict_lines(const Evaluation& evaluation);
 
 /// The step at each workload point, and what each scheme adds to it. Empty without hardware.

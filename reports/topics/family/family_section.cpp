@@ -9,6 +9,7 @@
 
 #include "model/ledger/path_operations.hpp"
 #include "model/machine/catalogue.hpp"
+#include "model/schemes/list.hpp"
 #include "reports/formats/numbers.hpp"
 
 namespace depthcost {
@@ -185,7 +186,7 @@ std::string family_legend(const Study& study, std::span<const FamilyRow> rows,
                           FamilyColumns columns) {
   std::string text =
       "Sorted by bytes a token. d-vectors: reads and writes per token and layer, the mean over the "
-      "layers, for the schedule shown, with the next norm. Backward: the same for the backward pass in "
+      "layers, for the schedule shown, the norm of the next layer included. Backward: the same for the backward pass in "
       "training, counted and not measured. State: the most that is kept between two layers, and sent "
       "over a pipeline boundary.";
   if (columns == FamilyColumns::all)
@@ -219,9 +220,32 @@ std::vector<std::string> family_problems(std::span<const FamilyRow> rows) {
   return problems;
 }
 
+namespace {
+
+const FamilyRow* timed_row(std::span<const FamilyRow> rows, const SchemeRule* rule) {
+  const auto row = std::find_if(rows.begin(), rows.end(), [&](const FamilyRow& it) {
+    return it.path.scheme.rule == rule && it.time;
+  });
+  return row == rows.end() ? nullptr : &*row;
+}
+
+/// The answer for the scheme of the scenario; empty where no time is known.
+std::string own_sentence(const Study& study, std::span<const FamilyRow> rows) {
+  const FamilyRow* own = timed_row(rows, study.path.scheme.rule);
+  const FamilyRow* standard = timed_row(rows, &schemes::kStandard);
+  if (!study.decode || own == nullptr || standard == nullptr || own == standard) return "";
+  return fmt::format(
+      "At decode/{} the residual path of {} takes {}, that of the standard residual {}.\n\n",
+      largest_batch(*study.decode), name(own->path.scheme), format_seconds(*own->time),
+      format_seconds(*standard->time));
+}
+
+}  // namespace
+
 std::string family_text(const Study& study, std::span<const FamilyRow> rows) {
-  std::string text = study.name + "\n\n" + plain_text(family_table(rows, FamilyColumns::terminal)) +
-                     "\n" + family_legend(study, rows, FamilyColumns::terminal) + "\n";
+  std::string text = study.name + "\n\n" + own_sentence(study, rows) +
+                     plain_text(family_table(rows, FamilyColumns::terminal)) + "\n" +
+                     family_legend(study, rows, FamilyColumns::terminal) + "\n";
   for (const std::string& problem : family_problems(rows)) text += problem + "\n";
   return text + "Each of them: depthcost explain SCENARIO family.NAME\n";
 }

@@ -64,7 +64,7 @@ TEST(Difference, OfOtherInputsCountsBudgetsAndOwnStepsAlone) {
   const Result fine = result("8", 2, 5);
   Result coarse = result("16", 1, 6);
   const Difference faster = difference(fine, coarse, 0);
-  EXPECT_FALSE(faster.asks_the_same);
+  EXPECT_FALSE(faster.counts_all);
   EXPECT_TRUE(faster.holds());
   EXPECT_EQ(faster.moves.size(), 2U);
   coarse.rows.pop_back();
@@ -73,6 +73,32 @@ TEST(Difference, OfOtherInputsCountsBudgetsAndOwnStepsAlone) {
   coarse.rows.clear();
   EXPECT_FALSE(difference(fine, coarse, 0).holds()) << "its step is gone";
   EXPECT_FALSE(difference(fine, result("8", 1, 6), 0).holds()) << "the same question";
+  // A program that lists one more default asks the same; one that was written asks something else.
+  Result newer = result("8", 1, 6);
+  newer.inputs.push_back({"workload.prefill.sequence_shards", "8"});
+  EXPECT_TRUE(difference(fine, newer, 0).holds());
+  newer.defaults = {"workload.prefill.sequence_shards"};
+  EXPECT_FALSE(difference(fine, newer, 0).holds());
+}
+
+/// A step of twice the tokens is longer, and no worse: its per cent count.
+TEST(Difference, OfATrainingStepWithOtherTokensCountsPerCentAlone) {
+  const auto result = [](const std::string& micro_batches, double seconds, double overhead) {
+    Result it = with({});
+    it.path = "mhc fused";
+    it.inputs = {{"workload.training.micro_batches", micro_batches}};
+    it.rows = {
+        {.section = "step",
+         .name = "training mhc fused",
+         .quantities = {estimated("delta_seconds", seconds, seconds, seconds),
+                        {.name = "overhead", .unit = PredictedUnit::ratio, .value = overhead}}}};
+    return it;
+  };
+  const Difference doubled = difference(result("64", 1, 0.02), result("128", 2, 0.019), 0);
+  EXPECT_FALSE(doubled.trains_as_much);
+  EXPECT_TRUE(doubled.holds());
+  EXPECT_FALSE(difference(result("64", 1, 0.02), result("128", 2, 0.021), 0).holds());
+  EXPECT_FALSE(difference(result("64", 1, 0.02), result("64", 2, 0.019), 0).holds());
 }
 
 /// A scenario whose scheme or schedule is another one now: its own step is compared under any name.

@@ -101,6 +101,17 @@ TEST(FewTokens, AreLessCertainTheFurtherThePartIs) {
   }
 }
 
+/// Whatever the weights are: boundary attention reads 160 rows of a token as AttnRes does.
+TEST(FewTokens, LoadTheRowsOfABankAsAttnResDoes) {
+  const auto loads = [](const Accesses& accesses, RowLoads style) {
+    return token_work(operations::row_update(accesses, 1), {.attnres_loads = style}).loads;
+  };
+  for (const RowLoads style : {RowLoads::loop, RowLoads::ring}) {
+    EXPECT_EQ(loads({Access{Operand::bank, 160, 0}}, style), style);
+    EXPECT_EQ(loads({Access{Operand::hidden_state, 1, 0}}, style), RowLoads::window);
+  }
+}
+
 /// D of Qwen3.8-Flash-Next: 324 results are 6 tiles, each with its 10,240 columns over 16 CTAs.
 TEST(FewTokens, ShareAProductAmongCtas) {
   const VectorStorage types{.hidden_size = 2560};

@@ -176,7 +176,7 @@ TEST(Sweep, HasItWithAChunkOfAPromptInEachStep) {
   study.prefill.reset();
   expect_all_evaluated(
       {study,
-       {axis(SweptKey::block_size, {12, 31}), axis(SweptKey::prompt_tokens, {1, 2048}),
+       {axis(SweptKey::block_size, {12, 31}), axis(SweptKey::prompt_tokens, {0, 2048}),
         axis(SweptKey::context, {1000, 200000})},
        1});
 }

@@ -74,7 +74,7 @@ TEST(PlanText, NamesTheBestAndWhy) {
       "1.  decode/64   10.0 ms [9.0, 11.0]                800  +100 us    +1.0 % [0.5, 1.5]  40.00 GB\n"
       "2.  decode/64  12.0 ms [10.8, 13.2]                667  +180 us  +1.5 % [0.8, 2.2] ?  40.00 GB\n"
       "\n"
-      "?: the median keeps the limit of 2.0 %, the high end does not.\n"
+      "?: the median keeps its limit, the high end does not.\n"
       "Block sizes: the lowest published loss that keeps the limits; losses closer than 0.001 count "
       "as one.\n"
       "Engines ship block_attnres as single_pass, not as two_phase: a plan takes the fastest "
@@ -139,10 +139,11 @@ TEST(PlanText, SaysWhichReplicasWereLeftOut) {
   PlanReport it = report();
   it.plans.best = {plan({.tensor = 8, .expert = 8}, 10e-3, 0.01)};
   it.left_out_data = 6;
-  EXPECT_THAT(plan_text(it),
-              testing::HasSubstr("6 placements with data-parallel replicas were left out: a batch "
-                                 "cannot be shared out evenly. Batches that replicas divide have "
-                                 "them, as --decode 8,64.\n"));
+  EXPECT_THAT(
+      plan_text(it),
+      testing::HasSubstr("6 placements with data-parallel replicas were left out: a batch "
+                         "cannot be shared out evenly. Multiples of 8 sequences have all of "
+                         "them.\n"));
 }
 
 TEST(PlanText, NamesTheNearestWhereNoneKeepsTheLimits) {
@@ -209,7 +210,8 @@ TEST(PlanText, NamesTheNearestWhereNoneFits) {
       "Kimi, 8 devices\n\nNo plan fits. The nearest is pipeline 8: it needs 208.0 GB a device, and "
       "90.00 GB can be used (90 % of its memory).\n\nGoal: "))
       << text;
-  EXPECT_TRUE(text.ends_with("3 break a limit; 2 are not possible (for example tensor 1: no).\n"))
+  EXPECT_TRUE(
+      text.ends_with("3 break a limit. 2 more are not possible (for example tensor 1: no).\n"))
       << text;
   none.plans.nearest.reset();
   EXPECT_THAT(plan_text(none),

@@ -1,5 +1,6 @@
 // Which part lends values to a part without measurements: one of the same architecture, never just
 // one of a near bandwidth.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "model/machine/chip.hpp"
@@ -48,6 +49,23 @@ TEST(Kinship, DoesNotDependOnTheBandwidth) {
   };
   EXPECT_EQ(graph_floor(machine(", memory_bandwidth: 2 TB/s")), graph_floor(machine("")));
   EXPECT_EQ(graph_floor(machine(", memory_bandwidth: 6 TB/s")), graph_floor(machine("")));
+}
+
+/// Who lends fractions of the bandwidth is not another part because a user tries another bandwidth.
+TEST(Kinship, LendsMoreOfAFasterMemory) {
+  double before = 0;
+  for (const char* bandwidth : {"2.5", "3", "3.2", "4", "6", "8"}) {
+    const Machine machine =
+        *test::parsed(fmt::format("model: {{num_layers: 4, hidden_size: 4096, dtype: bf16}}\n"
+                                  "residual: {{scheme: standard}}\nhardware: {{base: b200_sxm, "
+                                  "memory_bandwidth: {} TB/s}}\n"
+                                  "workload: {{decode: {{sequences: [1]}}}}\n",
+                                  bandwidth))
+             .study.machine;
+    const double cache = machine.cache_bandwidth.front().bandwidth.value.value;
+    EXPECT_GT(cache, before) << bandwidth;
+    before = cache;
+  }
 }
 
 TEST(Kinship, CountsMultiprocessorsAsTheNextOfKin) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -189,12 +190,26 @@ TEST(Transfers, DoNotOutliveAnotherLink) {
   const auto own = node_sends("h100_sxm");
   const auto network = node_sends("{base: h100_sxm, network_bandwidth: 100 GB/s}");
   ASSERT_EQ(network.size(), own.size());
-  EXPECT_EQ(network.back().time.evidence, Evidence::assumed);
+  EXPECT_EQ(network.back().time.value, own.back().time.value) << "no send of a node goes there";
+  EXPECT_EQ(network.back().time.evidence, Evidence::published);
   const auto slower = node_sends("{base: h100_sxm, link_bandwidth: 400 GB/s}");
   ASSERT_EQ(slower.size(), own.size());
   EXPECT_EQ(slower.front().time.value, own.front().time.value);
   EXPECT_GT(slower.back().time.value.value, 1.1 * own.back().time.value.value);
   EXPECT_EQ(slower.back().time.evidence, Evidence::assumed);
+}
+
+/// Latency is that of the nearest architecture, whatever links a user tries.
+TEST(Transfers, AreNoSlowerOverAFasterLink) {
+  double before = std::numeric_limits<double>::infinity();
+  for (const char* link : {"300", "450", "600", "640", "900"}) {
+    const Machine tried =
+        machine(fmt::format("{}{{base: h100_sxm, link_bandwidth: {} GB/s}}\n", kShipped, link));
+    const auto time = transfer_time(tried, TransferKind::all_reduce, 8, Bytes{1e6});
+    ASSERT_TRUE(time) << link;
+    EXPECT_LE(time->value.value, before) << link;
+    before = time->value.value;
+  }
 }
 
 /// NCCL 2.29.2 on 8 x H100, out of place, as bus bandwidth (nccl-tests

@@ -91,6 +91,31 @@ TEST(ResultFile, NamesEveryPrediction) {
   EXPECT_EQ(result.verdicts[0].name + "=" + result.verdicts[0].word, "budgets.prefill_bank=pass");
 }
 
+/// What the scenario writes replaces what the model ships.
+TEST(ResultFile, KnowsThePathOfTheScenario) {
+  const auto path = [](Json values) {
+    Json document = Json::parse(kSmall);
+    document["scenario"]["values"] = std::move(values);
+    return read(document).path;
+  };
+  const Json shipped{{"value", "mhc"}, {"origin", "kimi.yaml:1"}};
+  const Json written{{"value", "block_attnres"}, {"origin", "it.yaml:1"}};
+  const Json schedule{{"value", "fused"}, {"origin", "default: what engines ship"}};
+  EXPECT_EQ(path({{"model.residual.scheme", shipped}, {"residual.schedule", schedule}}),
+            "mhc fused");
+  EXPECT_EQ(path({{"model.residual.scheme", shipped},
+                  {"residual.scheme", written},
+                  {"residual.schedule", schedule}}),
+            "block_attnres fused");
+  EXPECT_EQ(path({{"residual.schedule", schedule}}), "");
+}
+
+TEST(ResultFile, KnowsWhatNobodyWrote) {
+  Json document = Json::parse(kSmall);
+  document["scenario"]["values"]["tensor"] = {{"value", "1"}, {"origin", "default: one device"}};
+  EXPECT_EQ(read(document).defaults, std::vector<std::string>{"tensor"});
+}
+
 TEST(ResultFile, NumbersRowsThatNothingTellsApart) {
   const Result result = parse_result(
       R"({"schema_version": 1, "program_version": "1", "scenario": {"name": "S", "values": {}},

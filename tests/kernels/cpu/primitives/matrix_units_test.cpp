@@ -60,14 +60,15 @@ TEST(MatrixUnits, MultiplyRowsByColumns) {
         expect_products(num_rows, num_groups, size);
 }
 
-/// Rows of half the columns' size meet them twice, products lie in rows of a matrix, and add up.
+/// Rows that are shorter than the columns meet them seven times, over the chunks in which sums
+/// start anew; products lie in rows of a matrix, and add up.
 TEST(MatrixUnits, MeetAShortRowAgainAndAddToProducts) {
   if (!cpu::has_matrix_units()) GTEST_SKIP() << "this core has none";
   constexpr std::size_t kRows = 5;
   constexpr std::size_t kColumns = 2 * cpu::kUnitColumns;
-  constexpr std::size_t kSize = 192;  // of a column in memory, of which 128 take part
-  constexpr std::size_t kMet = 128;
-  constexpr std::size_t kRowSize = 64;
+  constexpr std::size_t kSize = 768;  // of a column in memory, of which 672 take part
+  constexpr std::size_t kMet = 672;
+  constexpr std::size_t kRowSize = 96;
   const std::vector<Bf16> rows = numbers(kRows * kRowSize, 1);
   const std::vector<Bf16> columns = numbers(kColumns * kSize, 2);
   std::vector<Bf16> interleaved(columns.size());
