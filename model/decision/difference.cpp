@@ -8,6 +8,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "model/base/decimal.hpp"
+
 namespace depthcost {
 namespace {
 
@@ -170,12 +172,21 @@ bool asks_the_same(const ChangedWord& input, const Result& before, const Result&
          (input.before.empty() && is_among(after.defaults, input.name));
 }
 
-/// Inputs that decide how many tokens a training step has.
-bool is_of_training_work(const ChangedWord& input) {
-  constexpr std::array<std::string_view, 4> kWork{
+/// Tokens of a training step; nothing where the result does not list what they are made of.
+std::optional<double> tokens_of_training(const Result& result) {
+  constexpr std::array<std::string_view, 4> kFactors{
       "workload.training.sequence_length", "workload.training.micro_batch",
       "workload.training.micro_batches", "parallelism.data"};
-  return std::find(kWork.begin(), kWork.end(), input.name) != kWork.end();
+  const NameIndex inputs(result.inputs);
+  double tokens = 1;
+  for (const std::string_view factor : kFactors) {
+    const NamedWord* input = inputs.find(factor);
+    const std::optional<double> number =
+        input == nullptr ? std::nullopt : decimal_value(input->word);
+    if (!number) return std::nullopt;
+    tokens *= *number;
+  }
+  return tokens;
 }
 
 /// Leaves those that count: the budgets, and the steps of the scenario's own path.
@@ -255,8 +266,7 @@ Difference difference(const Result& before, const Result& after, double toleranc
       before.path.empty() ||
       std::all_of(result.inputs.begin(), result.inputs.end(),
                   [&](const ChangedWord& input) { return asks_the_same(input, before, after); });
-  result.trains_as_much =
-      std::none_of(result.inputs.begin(), result.inputs.end(), is_of_training_work);
+  result.trains_as_much = tokens_of_training(before) == tokens_of_training(after);
   if (!result.counts_all) count_own(before, result);
   return result;
 }

@@ -2,6 +2,8 @@
 // bisections between two that differ.
 #include "model/decision/kept_batches.hpp"
 
+#include <algorithm>
+
 #include "model/decision/budget.hpp"
 
 namespace depthcost {
@@ -54,10 +56,10 @@ class DecodeAlone {
 
 namespace {
 
-/// A wave of one token a sequence is 54 sequences or more on any GPU that is known.
-Count batch_after(Count batch) {
+/// A wave is 54 tokens or more on any GPU that is known; each sequence has `tokens` of them.
+Count batch_after(Count batch, Count tokens) {
   if (batch < 64) return batch + 1;
-  return batch + (batch < 256 ? 4 : 16);
+  return batch + std::max(Count{1}, (batch < 256 ? 4 : 16) / tokens);
 }
 
 }  // namespace
@@ -69,8 +71,9 @@ std::vector<BatchRun> kept_batches(const Study& study, const ResidualPath& path,
   for (const WrittenTerm& term : study.written_terms)
     if (term.workload == WorkloadKind::decode && term.seconds.size() > 1) return {};
   DecodeAlone alone(study, path, schedule, limit);
+  const Count tokens = study.decode->speculation.tokens;
   std::vector<BatchRun> runs{{alone.fate(1), 1, 1}};
-  for (Count batch = 2; batch <= kMostSequences; batch = batch_after(batch)) {
+  for (Count batch = 2; batch <= kMostSequences; batch = batch_after(batch, tokens)) {
     const BatchFate fate = alone.fate(batch);
     while (runs.back().fate != fate) {
       runs.back().last = alone.last_alike(runs.back().last, batch);

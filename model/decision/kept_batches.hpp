@@ -23,10 +23,10 @@ struct BatchRun {
 };
 
 /// What becomes of `limit` (a ratio) from one sequence to kMostSequences, in runs that follow one
-/// another; by the middle of the interval. Batches beyond 64 are looked at in steps of 4 and beyond
-/// 256 of 16, and where two of them differ, bisections find where the fate changes: a run that is
-/// shorter may go unseen. Empty without a decode workload or a machine, and where the user has
-/// measured the steps.
+/// another; by the middle of the interval. Batches beyond 64 are looked at in steps of 4 tokens and
+/// beyond 256 of 16, and where two of them differ, bisections find where the fate changes: a run
+/// that is shorter may go unseen. Empty without a decode workload or a machine, and where the user
+/// has measured the steps.
 std::vector<BatchRun> kept_batches(const Study& study, const ResidualPath& path, Schedule schedule,
                                    double limit);
 

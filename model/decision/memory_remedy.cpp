@@ -95,7 +95,13 @@ std::vector<Study> expert_placements(const Study& study) {
       study.tensor_parallel_size * study.context_parallel_size * study.data_parallel_size;
   const Count experts = fewest_experts(*study.model.architecture).value_or(1);
   const Count spread = expert_ranks(ranks, experts);
-  if (spread <= study.expert_parallel_size) return placements;
+  // Experts beyond the tensor ranks hand tokens back by all-to-all: nothing can be fused with it.
+  const auto joins = [](std::optional<Attachment> attachment) {
+    return attachment == Attachment::all_reduce || attachment == Attachment::reduce_scatter;
+  };
+  if (spread <= study.expert_parallel_size || joins(study.attachment) ||
+      joins(study.baseline_attachment))
+    return placements;
   placements.push_back(study);
   placements.back().expert_parallel_size = spread;
   return placements;

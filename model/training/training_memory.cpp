@@ -139,9 +139,6 @@ std::vector<StageMemory> training_memory(const Study& study, const ResidualPath&
   return stages;
 }
 
-namespace {
-
-/// The stage that has most of the residual path and of the layers together.
 std::size_t fullest_stage(const std::vector<StageMemory>& stages,
                           const std::vector<Bytes>& layers) {
   const auto all = [&](std::size_t stage) {
@@ -152,8 +149,6 @@ std::size_t fullest_stage(const std::vector<StageMemory>& stages,
     if (all(stage) > all(most)) most = stage;
   return most;
 }
-
-}  // namespace
 
 StageMemory fullest(const std::vector<StageMemory>& stages) {
   StageMemory most;

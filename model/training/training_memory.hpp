@@ -27,7 +27,11 @@ struct StageMemory {
 std::vector<StageMemory> training_memory(const Study& study, const ResidualPath& path,
                                          Schedule schedule, const PipelineOrder& order);
 
-/// The stage that holds most; nothing of none.
+/// The stage that has most of the residual path and of `layers` (by stage, or empty) together.
+/// There must be stages.
+std::size_t fullest_stage(const std::vector<StageMemory>& stages, const std::vector<Bytes>& layers);
+
+/// What the stage that holds most of the residual path has; nothing of none.
 StageMemory fullest(const std::vector<StageMemory>& stages);
 
 /// What all residual paths of a study have in common: order tables, and what stands beside them.

@@ -15,10 +15,9 @@ using explained::letters;
 using explained::metric;
 
 /// "stage 3, the fullest: activations 1.2e9 bytes + received blocks 3e8 bytes, 4 micro-batches".
-std::string fullest_text(const TrainingRun& run) {
-  const StageMemory most = fullest(run.stages);
-  std::size_t stage = 0;
-  while (stage + 1 < run.stages.size() && run.stages[stage].all() < most.all()) ++stage;
+std::string fullest_text(const Study& study, const TrainingRun& run) {
+  const std::size_t stage = fullest_stage(run.stages, beside_the_path(study).layers);
+  const StageMemory& most = run.stages[stage];
   return fmt::format(
       "stage {}, the fullest: activations {:.12g} bytes + received blocks {:.12g} bytes, {} "
       "micro-batches in flight",
@@ -71,7 +70,7 @@ Explanation explain_memory(const Evaluation& e, const MemoryRow& row) {
   std::string terms = "not in the simulated step";
   for (const TrainingRun& run : e.training.runs)
     if (run.path == row.path && run.schedule == quoted_schedule(e.study, *run.path))
-      terms = fullest_text(run);
+      terms = fullest_text(e.study, run);
   return {
       .metric = metric({"memory.training", name(row.path->scheme), name(row.item)}),
       .formula = is_cache ? "blocks that were received, for all micro-batches in flight on the "

@@ -360,7 +360,7 @@ void write_markdown(Document& out) {
   out.optional_paragraph(context_text(e.study));
   out.plot("schedule.svg");
   out.paragraph(
-      "Memory is that of one stage: the one whose `activations` (made there) and `received "
+      "Memory is that of one stage: the one whose layers, `activations` (made there) and `received "
       "blocks` (that came over the pipeline, or the embedding on stage 0) are largest together, "
       "with all its micro-batches in flight. Another stage may keep more received blocks.");
   out.table(training_memory_table(e));
@@ -453,9 +453,10 @@ Table training_throughput_table(const Evaluation& evaluation) {
 Table training_memory_table(const Evaluation& evaluation) {
   Table table{{"scheme", right("activations"), right("received blocks"), right("in flight"),
                right("largest message"), right("all messages")}};
+  const std::vector<Bytes> layers = beside_the_path(evaluation.study).layers;
   for (const TrainingRun& run : evaluation.training.runs) {
     if (run.schedule != quoted_schedule(evaluation.study, *run.path)) continue;
-    const StageMemory peak = fullest(run.stages);
+    const StageMemory& peak = run.stages[fullest_stage(run.stages, layers)];
     Bytes largest;
     Bytes all;
     for (const Bytes message : run.messages) {

@@ -83,10 +83,14 @@ TEST(Difference, OfOtherInputsCountsBudgetsAndOwnStepsAlone) {
 
 /// A step of twice the tokens is longer, and no worse: its per cent count.
 TEST(Difference, OfATrainingStepWithOtherTokensCountsPerCentAlone) {
-  const auto result = [](const std::string& micro_batches, double seconds, double overhead) {
+  const auto result = [](const std::string& micro_batches, double seconds, double overhead,
+                         const std::string& data = "2") {
     Result it = with({});
     it.path = "mhc fused";
-    it.inputs = {{"workload.training.micro_batches", micro_batches}};
+    it.inputs = {{"workload.training.sequence_length", "4096"},
+                 {"workload.training.micro_batch", "1"},
+                 {"workload.training.micro_batches", micro_batches},
+                 {"parallelism.data", data}};
     it.rows = {
         {.section = "step",
          .name = "training mhc fused",
@@ -99,6 +103,8 @@ TEST(Difference, OfATrainingStepWithOtherTokensCountsPerCentAlone) {
   EXPECT_TRUE(doubled.holds());
   EXPECT_FALSE(difference(result("64", 1, 0.02), result("128", 2, 0.021), 0).holds());
   EXPECT_FALSE(difference(result("64", 1, 0.02), result("64", 2, 0.019), 0).holds());
+  // Half the replicas with twice the micro-batches each have as many tokens.
+  EXPECT_FALSE(difference(result("64", 1, 0.02), result("128", 2, 0.019, "1"), 0).holds());
 }
 
 /// A scenario whose scheme or schedule is another one now: its own step is compared under any name.

@@ -160,6 +160,26 @@ TEST(TrainingMemory, HoldsInputsUntilTheWeightsOfZeroBubbleHaveReadThem) {
   EXPECT_EQ(vectors(PipelineSchedule::zb_h1), 6 * 2 + 6);
 }
 
+/// Not the path of one stage beside the layers of another.
+TEST(TrainingMemory, OfADeviceIsOfTheStageWithMostOfPathAndLayers) {
+  const std::vector<StageMemory> stages{{Bytes{1}, Bytes{0}, 1}, {Bytes{1}, Bytes{4}, 1}};
+  EXPECT_EQ(fullest_stage(stages, {}), 1U);
+  EXPECT_EQ(fullest_stage(stages, {Bytes{9}, Bytes{2}}), 0U);
+  const Study study = test::training_study();
+  const BesideThePath beside = beside_the_path(study);
+  const auto by_stage = training_memory(study, study.path, study.schedule, beside.order);
+  ASSERT_EQ(beside.layers.size(), by_stage.size());
+  double most = 0;
+  for (std::size_t stage = 0; stage < by_stage.size(); ++stage)
+    most = std::max(most, (by_stage[stage].all() + beside.layers[stage]).value);
+  double held = 0;
+  for (const MemoryRow& row : training_memory_rows(study, study.path, study.schedule))
+    if (row.item == MemoryItem::activations || row.item == MemoryItem::pipeline_blocks ||
+        row.item == MemoryItem::layer_activations)
+      held += row.bytes.value;
+  EXPECT_DOUBLE_EQ(held, most);
+}
+
 TEST(TrainingMemory, OfTheFullestStageIsOfOneStage) {
   const std::vector<StageMemory> stages{
       {Bytes{10}, Bytes{1}, 3}, {Bytes{8}, Bytes{4}, 2}, {Bytes{1}, Bytes{9}, 1}};
