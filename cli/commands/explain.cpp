@@ -21,8 +21,8 @@ std::vector<std::string> metrics_of(const Study& study) {
 }
 
 /// Those that begin with whole words of `beginning`: of "ledger.mhc" all of its rows.
-std::vector<std::string> metrics_below(const Study& study, const std::string& beginning) {
-  std::vector<std::string> metrics = metrics_of(study);
+std::vector<std::string> metrics_below(std::vector<std::string> metrics,
+                                       const std::string& beginning) {
   std::erase_if(metrics,
                 [&](const std::string& metric) { return !metric.starts_with(beginning + "."); });
   return metrics;
@@ -42,18 +42,18 @@ ExitCode run_explain(const ExplainOptions& options) {
   const bool is_of_family = metric.starts_with("family.");
   const Evaluation evaluation = is_of_family ? evaluate_with_family(study) : evaluate(study);
   const auto explanation = explain(evaluation, metric);
-  const std::vector<std::string> below =
-      explanation ? std::vector<std::string>{} : metrics_below(study, metric);
-  if (!below.empty()) {
-    write_stdout(fmt::format("{}\n", fmt::join(below, "\n")));
-    return ExitCode::good;
-  }
-  if (!explanation)
+  if (!explanation) {
+    const std::vector<std::string> metrics = metrics_of(study);
+    if (const auto below = metrics_below(metrics, metric); !below.empty()) {
+      write_stdout(fmt::format("{}\n", fmt::join(below, "\n")));
+      return ExitCode::good;
+    }
     throw InputError(
         {options.scenario.empty() ? options.question.model : options.scenario, 1, 1},
         fmt::format(
             "unknown metric '{}'{} (explain without a metric lists all; those of the ledger may end in .layer_N)",
-            printable(options.metric), did_you_mean(options.metric, metrics_of(study))));
+            printable(options.metric), did_you_mean(options.metric, metrics)));
+  }
   show(to_text(*explanation));
   return ExitCode::good;
 }

@@ -223,8 +223,7 @@ std::string searched_text(const PlanReport& report) {
   if (plans.broken > 0) out.push_back(fmt::format("{} break a limit", plans.broken));
   if (plans.unknown > 0)
     out.push_back(
-        fmt::format("{} cannot be timed, since no time of what their devices exchange is known",
-                    plans.unknown));
+        fmt::format("{} cannot be timed (evaluate names what is missing)", plans.unknown));
   if (plans.slower > 0)
     out.push_back(fmt::format("{} are slower even without the residual path", plans.slower));
   const std::string refused = report.refused == 0
