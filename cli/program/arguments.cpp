@@ -177,6 +177,9 @@ void add_plan(CLI::App& app, Command& chosen) {
        "depthcost plan --model qwen3_32b --hardware b200_sxm --devices 8 "
        "--residual block_attnres,mhc --format json"});
   add_scenario(*command, options->scenario, "scenario file", options->question);
+  // A plan looks for these. It refuses them with its reason.
+  for (const char* found : {"tensor", "data", "expert", "pipeline"})
+    option_of(*command, found).group("");
   option_of(*command, "decode")
       .description(
           "batch sizes of a decode step over all replicas, such as 64 or 1,64; default: 64");

@@ -1,4 +1,4 @@
-// Settings first, then more devices.
+// Settings first, then other ranks on the same devices, then more devices.
 #include "model/decision/memory_remedy.hpp"
 
 #include <fmt/format.h>
@@ -76,18 +76,6 @@ std::string nearest_parallelism(const Study& study, double limit) {
   return "";
 }
 
-/// "workload.training.layers: recompute and workload.training.sharding: weights".
-std::string changes_text(const Study& now, const Study& then) {
-  std::vector<std::string> changes;
-  if (then.expert_parallel_size != now.expert_parallel_size)
-    changes.push_back(fmt::format("parallelism.expert: {}", then.expert_parallel_size));
-  if (then.training->layers != now.training->layers)
-    changes.push_back(fmt::format("workload.training.layers: {}", name(then.training->layers)));
-  if (then.training->sharding != now.training->sharding)
-    changes.push_back(fmt::format("workload.training.sharding: {}", name(then.training->sharding)));
-  return fmt::format("{}", fmt::join(changes, " and "));
-}
-
 /// The study, and with its experts over as many of the same devices as can share them out.
 std::vector<Study> expert_placements(const Study& study) {
   std::vector<Study> placements{study};
@@ -105,6 +93,43 @@ std::vector<Study> expert_placements(const Study& study) {
   placements.push_back(study);
   placements.back().expert_parallel_size = spread;
   return placements;
+}
+
+/// Attention of fewer sequences on each of the same devices, and the experts over all of them:
+/// where every tensor rank would keep the whole cache of latent attention, each keeps that of its
+/// own sequences.
+std::string nearest_sequences(const Study& study, double limit) {
+  if (!study.decode || !study.model.architecture) return "";
+  for (Count factor = 2; factor <= study.tensor_parallel_size; factor *= 2) {
+    if (study.tensor_parallel_size % factor != 0) continue;
+    Study spread = study;
+    spread.tensor_parallel_size /= factor;
+    spread.data_parallel_size *= factor;
+    for (Count& sequences : spread.decode->sequences) sequences = (sequences + factor - 1) / factor;
+    if (spread.prefill)
+      spread.prefill->sequence_shards =
+          std::min(spread.prefill->sequence_shards, spread.tensor_parallel_size);
+    for (const Study& placed : expert_placements(spread))
+      if (surely_fits(fullest_memory(placed, placed.path), Bytes{limit}))
+        return fmt::format(
+            "tensor {}, data {}, expert {} (the same {} devices, at most {} sequences a replica)",
+            placed.tensor_parallel_size, placed.data_parallel_size, placed.expert_parallel_size,
+            num_devices(placed),
+            *std::max_element(placed.decode->sequences.begin(), placed.decode->sequences.end()));
+  }
+  return "";
+}
+
+/// "workload.training.layers: recompute and workload.training.sharding: weights".
+std::string changes_text(const Study& now, const Study& then) {
+  std::vector<std::string> changes;
+  if (then.expert_parallel_size != now.expert_parallel_size)
+    changes.push_back(fmt::format("parallelism.expert: {}", then.expert_parallel_size));
+  if (then.training->layers != now.training->layers)
+    changes.push_back(fmt::format("workload.training.layers: {}", name(then.training->layers)));
+  if (then.training->sharding != now.training->sharding)
+    changes.push_back(fmt::format("workload.training.sharding: {}", name(then.training->sharding)));
+  return fmt::format("{}", fmt::join(changes, " and "));
 }
 
 /// What a training step may do without: some of the kept activations of its layers or all of them,
@@ -159,6 +184,7 @@ std::string nearest_tables(const Study& study, double limit) {
 std::string memory_remedy(const Study& study, double limit) {
   std::string setting = nearest_training_memory(study, limit);
   if (setting.empty()) setting = nearest_tables(study, limit);
+  if (setting.empty()) setting = nearest_sequences(study, limit);
   return setting.empty() ? nearest_parallelism(study, limit) : setting;
 }
 

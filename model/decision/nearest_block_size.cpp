@@ -1,11 +1,14 @@
 // One size after another, decided as the budget itself.
 #include "model/decision/nearest_block_size.hpp"
 
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <vector>
 
 #include "model/decision/decoder_layer.hpp"
 #include "model/decision/kept_budget.hpp"
+#include "model/decision/quality.hpp"
 #include "model/schemes/list.hpp"
 
 namespace depthcost {
@@ -14,10 +17,22 @@ namespace {
 // [ours]
 constexpr Count kReach = 256;
 
-/// Whether a budget surely holds with blocks of that size.
-bool keeps(Study study, const Budget& budget, Count size) {
+/// What must hold of a block size.
+struct Asked {
+  const Study& study;
+  const Budget& budget;
+  Kept kept = Kept::surely;
+  Losses losses = Losses::any;
+};
+
+/// Whether the budget holds with blocks of that size.
+bool keeps(const Asked& asked, Count size) {
+  Study study = asked.study;
   set_blocks(study.path.scheme.parameters, partition_by_size(study.model.num_layers, size));
-  return surely_keeps(study, budget);
+  if (asked.losses == Losses::published && !quality_of(study.path.scheme).at_most()) return false;
+  const BudgetRow row = decided_for(study, asked.budget);
+  if (row.verdict == Verdict::pass) return true;
+  return asked.kept == Kept::likely && row.middle && *row.middle <= asked.budget.limit;
 }
 
 enum class Split : bool { no, yes };
@@ -30,40 +45,38 @@ Split split_of(const Study& study, Count size) {
 }
 
 /// From near to far: first what splits no decoder layer.
-std::optional<Count> nearest_of_all(const Study& study, const Budget& budget, Count own) {
+std::optional<Count> nearest_of_all(const Asked& asked, Count own) {
   for (const Split split : {Split::no, Split::yes})
     for (Count distance = 1; distance <= kReach; ++distance)
       for (const Count size : {own + distance, own - distance})
-        if (size >= 1 && size <= study.model.num_layers && split_of(study, size) == split &&
-            keeps(study, budget, size))
+        if (size >= 1 && size <= asked.study.model.num_layers &&
+            split_of(asked.study, size) == split && keeps(asked, size))
           return size;
   return std::nullopt;
 }
 
 /// The size itself, or the next one away from `own` where that splits no decoder layer and keeps
 /// the budget.
-std::optional<Count> whole(const Study& study, const Budget& budget, Count own,
-                           std::optional<Count> size) {
-  if (!size || split_of(study, *size) == Split::no) return size;
+std::optional<Count> whole(const Asked& asked, Count own, std::optional<Count> size) {
+  if (!size || split_of(asked.study, *size) == Split::no) return size;
   const Count next = *size > own ? *size + 1 : *size - 1;
-  const bool is_better = next >= 1 && next <= study.model.num_layers && keeps(study, budget, next);
+  const bool is_better = next >= 1 && next <= asked.study.model.num_layers && keeps(asked, next);
   return is_better ? next : size;
 }
 
 /// The first of ever farther sizes that keeps the budget, and from there back towards those that
 /// do not: each training step is simulated, so that few are tried.
-std::optional<Count> bisected(const Study& study, const Budget& budget, Count own,
-                              const std::vector<Count>& steps) {
+std::optional<Count> bisected(const Asked& asked, Count own, const std::vector<Count>& steps) {
   Count breaks = own;
   for (const Count size : steps) {
-    if (!keeps(study, budget, size)) {
+    if (!keeps(asked, size)) {
       breaks = size;
       continue;
     }
     Count holds = size;
     while (std::abs(holds - breaks) > 1) {
       const Count middle = (holds + breaks) / 2;
-      (keeps(study, budget, middle) ? holds : breaks) = middle;
+      (keeps(asked, middle) ? holds : breaks) = middle;
     }
     return holds;
   }
@@ -71,13 +84,14 @@ std::optional<Count> bisected(const Study& study, const Budget& budget, Count ow
 }
 
 /// The nearer of the nearest finer and the nearest coarser one, the coarser if both are as near.
-std::optional<Count> nearest_of_few(const Study& study, const Budget& budget, Count own) {
+std::optional<Count> nearest_of_few(const Asked& asked, Count own) {
   std::vector<Count> sizes_below;
   std::vector<Count> sizes_above;
   for (Count size = own / 2; size >= 1; size /= 2) sizes_below.push_back(size);
-  for (Count size = 2 * own; size <= study.model.num_layers; size *= 2) sizes_above.push_back(size);
+  for (Count size = 2 * own; size <= asked.study.model.num_layers; size *= 2)
+    sizes_above.push_back(size);
   const auto best_of = [&](const std::vector<Count>& sizes) {
-    return whole(study, budget, own, bisected(study, budget, own, sizes));
+    return whole(asked, own, bisected(asked, own, sizes));
   };
   const auto finer = best_of(sizes_below);
   const auto coarser = best_of(sizes_above);
@@ -85,15 +99,64 @@ std::optional<Count> nearest_of_few(const Study& study, const Budget& budget, Co
   return own - *finer < *coarser - own ? finer : coarser;
 }
 
+bool is_simulated(BudgetKind kind) {
+  return kind == BudgetKind::training_overhead || kind == BudgetKind::exposed_communication;
+}
+
+/// The study itself and, where its steps are not simulated, with each other schedule that can run.
+std::vector<Study> schedules_of(const Study& study, BudgetKind kind) {
+  std::vector<Study> studies{study};
+  if (is_simulated(kind)) return studies;
+  for (const Schedule schedule : study.path.scheme.rule->schedules) {
+    if (schedule == study.schedule || is_bound(study.path.scheme, schedule)) continue;
+    studies.push_back(study);
+    studies.back().schedule = schedule;
+  }
+  return studies;
+}
+
+/// The size nearest to the study's own, with whichever schedule keeps the budget there: a schedule
+/// can be changed, where blocks are trained.
+std::optional<Remedy> nearest_of_schedules(const Study& study, const Budget& budget, Kept kept,
+                                           Losses losses) {
+  std::optional<Remedy> nearest;
+  Count least = 0;
+  for (const Study& other : schedules_of(study, budget.kind)) {
+    const auto size = nearest_block_size(other, budget, kept, losses);
+    if (!size) continue;
+    const Count distance = std::abs(*size - attnres_blocks(study.path.scheme)->block_size);
+    if (nearest && distance >= least) continue;
+    least = distance;
+    const std::string schedule = other.schedule == study.schedule
+                                     ? ""
+                                     : fmt::format("schedule {} and ", name(other.schedule));
+    nearest = Remedy{fmt::format("{}block_size {}", schedule, *size), kept};
+  }
+  return nearest;
+}
+
 }  // namespace
 
-std::optional<Count> nearest_block_size(const Study& study, const Budget& budget) {
+std::optional<Count> nearest_block_size(const Study& study, const Budget& budget, Kept kept,
+                                        Losses losses) {
   const Partition* blocks = attnres_blocks(study.path.scheme);
   if (blocks == nullptr) return std::nullopt;
-  const Count own = blocks->block_size;
-  const bool is_simulated = budget.kind == BudgetKind::training_overhead ||
-                            budget.kind == BudgetKind::exposed_communication;
-  return is_simulated ? nearest_of_few(study, budget, own) : nearest_of_all(study, budget, own);
+  const Asked asked{study, budget, kept, losses};
+  return is_simulated(budget.kind) ? nearest_of_few(asked, blocks->block_size)
+                                   : nearest_of_all(asked, blocks->block_size);
+}
+
+std::optional<Remedy> nearest_blocks(const Study& study, const BudgetRow& row) {
+  auto surely = nearest_of_schedules(study, row.budget, Kept::surely, Losses::published);
+  if (surely) return surely;
+  const bool may_become_likely =
+      !is_simulated(row.budget.kind) && row.middle && *row.middle > row.budget.limit;
+  if (may_become_likely)
+    if (auto likely = nearest_of_schedules(study, row.budget, Kept::likely, Losses::published))
+      return likely;
+  surely = nearest_of_schedules(study, row.budget, Kept::surely, Losses::any);
+  if (surely) surely->change += " (coarser than any with a published loss)";
+  return surely;
 }
 
 }  // namespace depthcost

@@ -1,6 +1,7 @@
 // The smallest change of a partition that keeps a budget.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "model/decision/budget.hpp"
@@ -8,11 +9,21 @@
 
 namespace depthcost {
 
-/// The block size closest to the study's own with which the budget surely holds, all else being as
-/// it is; of two equally close ones the larger. A size that splits a decoder layer is named only
-/// where no other keeps it (in training: not its neighbour either). Nothing where the scheme is not
-/// Block AttnRes, or no size that was tried keeps it: up to 256 to either side; of training halves
-/// and doubles, and a bisection towards the study's own.
-std::optional<Count> nearest_block_size(const Study& study, const Budget& budget);
+/// Which sizes are tried: those that are no coarser than any with a published loss, or all.
+enum class Losses : std::uint8_t { published, any };
+
+/// The block size closest to the study's own with which the budget holds, surely or likely, all
+/// else being as it is; of two equally close ones the larger. A size that splits a decoder layer is
+/// named only where no other keeps the budget (in training: not its neighbour either). Nothing
+/// where the scheme is not Block AttnRes, or no size that was tried keeps it: up to 256 to either
+/// side; of training halves and doubles, and a bisection towards the study's own.
+std::optional<Count> nearest_block_size(const Study& study, const Budget& budget,
+                                        Kept kept = Kept::surely, Losses losses = Losses::any);
+
+/// The nearest block size, with another schedule where that comes nearer. Of sizes with a published
+/// loss one that surely keeps the budget, else, where the study's own median breaks it, one that
+/// likely does; else any size that surely keeps it. Of a training step the study's own schedule and
+/// sure sizes alone: each is simulated.
+std::optional<Remedy> nearest_blocks(const Study& study, const BudgetRow& row);
 
 }  // namespace depthcost

@@ -27,8 +27,13 @@ constexpr UsualSetting kUsualSettings[] = {
      [](Study& study) { study.decode->launch = Launch::graph; }},
     {"residual.layout: sequence_sharded",
      [](const Study& study) {
-       return study.training && study.tensor_parallel_size > 1 &&
-              token_layout(study, WorkloadKind::training) != Layout::sequence_sharded;
+       const auto is_replicated = [&](WorkloadKind workload) {
+         return token_layout(study, workload) != Layout::sequence_sharded;
+       };
+       const bool has_prompt = study.decode && study.decode->prompt;
+       return study.tensor_parallel_size > 1 &&
+              ((study.training && is_replicated(WorkloadKind::training)) ||
+               (has_prompt && !study.attachment && is_replicated(WorkloadKind::decode)));
      },
      [](Study& study) { study.layout = Layout::sequence_sharded; }},
     {"workload.training.gradient_accumulation: fused",

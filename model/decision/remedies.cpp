@@ -1,8 +1,6 @@
 // A setting before a block size.
 #include "model/decision/remedies.hpp"
 
-#include <fmt/format.h>
-
 #include "model/decision/nearest_block_size.hpp"
 #include "model/decision/nearest_setting.hpp"
 
@@ -14,8 +12,7 @@ void name_remedies(const Study& study, std::vector<BudgetRow>& rows) {
     const Remedy setting = nearest_setting(study, row.budget);
     if (!setting.change.empty()) row.remedies.push_back(setting);
     if (setting.kept == Kept::surely) continue;
-    if (const auto size = nearest_block_size(study, row.budget))
-      row.remedies.push_back({fmt::format("block_size {}", *size)});
+    if (const auto blocks = nearest_blocks(study, row)) row.remedies.push_back(*blocks);
   }
 }
 

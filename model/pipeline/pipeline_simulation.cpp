@@ -182,19 +182,25 @@ class Simulator {
         send(stage, task, chunk + 1, chunk, work_.forward_messages[chunk]);
   }
 
-  /// A message over a transition to a chunk, ready now.
+  Seconds exchange_of(const PipelineTask& task) const {
+    if (task.kind != TaskKind::backward_weight) return {};
+    return work_.chunks[static_cast<std::size_t>(task.chunk)].exchange;
+  }
+
+  /// A message over a transition to a chunk, ready when the task has made it.
   Message send(std::size_t sender, const PipelineTask& task, std::size_t to_chunk,
                std::size_t transition, Bytes bytes) {
     const auto receiver = static_cast<std::size_t>(
         stage_of_task(order_, static_cast<Count>(to_chunk), task.micro_batch));
     Stage& here = stages_[sender];
-    Message message{.sent = here.free, .arrives = here.free};
+    const Seconds ready = here.free - exchange_of(task);
+    Message message{.sent = ready, .arrives = ready};
     if (sender != receiver) {
       const StageLink& link = work_.links[link_of(task, transition)];
       Seconds& link_free = links_free_[2 * sender + (receiver == stage_behind(sender) ? 0 : 1)];
       link_free = std::max(link_free, message.sent) + bytes / link.bandwidth;
       message.arrives = link_free + link.latency;
-      if (work_.sends == Sends::blocking) here.free = message.arrives;
+      if (work_.sends == Sends::blocking) here.free = std::max(here.free, message.arrives);
     }
     if (stages_[receiver].waits) {
       stages_[receiver].waits = false;

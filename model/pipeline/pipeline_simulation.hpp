@@ -16,6 +16,7 @@ struct ChunkTimes {
   Seconds recompute;
   Seconds backward_input;
   Seconds backward_weight;
+  Seconds exchange;  // the end of backward_weight, in which it waits for its replicas
 };
 
 constexpr Seconds task_seconds(const ChunkTimes& times, TaskKind kind) {
@@ -75,7 +76,8 @@ struct SimulatedStep {
 /// there: forward(c, m) needs the message of forward(c - 1, m); recompute(c, m) the stage's own
 /// forward(c, m); backward_input(c, m) that too, and the gradient from chunk c + 1, which leaves
 /// after backward_weight(c + 1, m) or, where the order splits the backward pass, after
-/// backward_input(c + 1, m); backward_weight(c, m) the stage's own backward_input(c, m).
+/// backward_input(c + 1, m); backward_weight(c, m) the stage's own backward_input(c, m). No other
+/// stage waits for what a chunk exchanges with its replicas.
 /// Messages between the same two stages in the same direction follow one another on the link, in
 /// the order in which their tasks end; none is sent between chunks of one stage. The output of a
 /// forward pass that others run beside leaves with the last of them. O(tasks).

@@ -5,6 +5,18 @@
 #include "model/step/collectives.hpp"
 
 namespace depthcost {
+namespace {
+
+/// Whether a decode step takes along so much of a prompt that tensor ranks share it out.
+bool shares_prompt(const Study& study) {
+  if (!study.decode || !study.decode->prompt) return false;
+  const double num_elements = static_cast<double>(study.decode->prompt->tokens) *
+                              static_cast<double>(study.model.hidden_size);
+  return storage(num_elements, study.model.dtype) >=
+         static_cast<double>(study.tensor_parallel_size) * kLeastShare;
+}
+
+}  // namespace
 
 Count num_devices(const Study& study) {
   const Count stages = study.pipeline ? study.pipeline->num_stages : 1;
@@ -57,9 +69,9 @@ Study baseline_study(Study study) {
 
 Layout token_layout(const Study& study, WorkloadKind workload) {
   if (study.layout) return *study.layout;
-  const bool has_prompt = workload == WorkloadKind::decode && study.decode && study.decode->prompt;
-  const bool has_many_tokens = workload == WorkloadKind::training || has_prompt;
-  return has_many_tokens ? Layout::sequence_sharded : Layout::replicated;
+  const bool is_shared = workload == WorkloadKind::training ||
+                         (workload == WorkloadKind::decode && shares_prompt(study));
+  return is_shared ? Layout::sequence_sharded : Layout::replicated;
 }
 
 Count residual_shards(const Study& study, WorkloadKind workload) {

@@ -189,10 +189,13 @@ ResidualPath baseline_path(const Study& study, const ResidualPath& path, Workloa
 /// About that standard residual alone.
 Study baseline_study(Study study);
 
-/// As written. Else replicated at decode, as serving engines ship it, and sharded in training,
-/// where sequence parallelism comes with tensor ranks, [sequence_parallel] Sec. 4.2.2, and in a
-/// decode step with tokens of a prompt, which are shared out as a prefill's are, [attnres]
-/// Sec. 4.2.
+/// What a rank holds at least of a prompt's chunk where ranks share it out: 8 MiB, as vLLM does on
+/// Hopper, [vllm_sp].
+inline constexpr Bytes kLeastShare{8.0 * 1024 * 1024};
+
+/// As written. Else sharded in training, where sequence parallelism comes with tensor ranks,
+/// [sequence_parallel] Sec. 4.2.2, and in a decode step whose chunk of a prompt gives each rank
+/// kLeastShare. Every other decode step is replicated, as serving engines ship it.
 Layout token_layout(const Study& study, WorkloadKind workload);
 
 /// Ranks that share the tokens of the residual path; a prefill says it by itself.

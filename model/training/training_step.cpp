@@ -216,7 +216,8 @@ class TrainingModel {
 
   /// The residual path has no weights to speak of: its backward pass is for the inputs. Offloaded
   /// activations leave beside a forward pass and come back beside a backward pass, which take at
-  /// least so long. So does what replicas exchange.
+  /// least so long. So does what replicas exchange: a backward pass waits for it at its end, where
+  /// the gradients of the weights are, which no other stage waits for.
   ChunkTimes chunk_times(const ResidualWork& residual, const LayerWork& layers, Seconds offload,
                          const Exchange& exchange) const {
     const Seconds forward = std::max(layers.forward + residual.forward, offload);
@@ -225,12 +226,13 @@ class TrainingModel {
     const Seconds for_weights = layers.backward_weight;
     const Seconds for_inputs =
         std::max(layers.backward_input + residual.backward, offload - for_weights);
-    const Seconds beside = recompute + for_weights;
+    const Seconds backward = recompute + for_inputs + for_weights;
+    const Seconds waiting = beside_exchange(backward, exchange.backward, exchange.end) - backward;
     return {.forward = beside_exchange(forward, exchange.forward, exchange.end),
             .recompute = recompute,
-            .backward_input =
-                beside_exchange(beside + for_inputs, exchange.backward, exchange.end) - beside,
-            .backward_weight = for_weights};
+            .backward_input = for_inputs,
+            .backward_weight = for_weights + waiting,
+            .exchange = waiting};
   }
 
   ResidualPath standard_path() const {

@@ -176,6 +176,14 @@ void write_counts(Text& out, const DifferenceReport& report) {
       plural(num_changed(difference), "verdict", "verdicts")));
 }
 
+/// "added time" of "delta_seconds": the table's cells have the unit.
+std::string shown_number(const std::string& name) {
+  constexpr std::string_view kUnit = "_seconds";
+  if (name == "delta_seconds") return "added time";
+  if (name == "residual_seconds") return "residual path";
+  return name.ends_with(kUnit) ? name.substr(0, name.size() - kUnit.size()) : name;
+}
+
 /// Empty where a training step has as much work as before, or nothing of one moved.
 std::string work_text(const Difference& difference) {
   const bool has_training =
@@ -200,14 +208,6 @@ std::vector<ChangedWord> shown_verdicts(std::vector<ChangedWord> verdicts) {
     verdict.after = shown_verdict(verdict.name, verdict.after);
   }
   return verdicts;
-}
-
-/// "added time" of "delta_seconds": the table's cells have the unit.
-std::string shown_number(const std::string& name) {
-  constexpr std::string_view kUnit = "_seconds";
-  if (name == "delta_seconds") return "added time";
-  if (name == "residual_seconds") return "residual path";
-  return name.ends_with(kUnit) ? name.substr(0, name.size() - kUnit.size()) : name;
 }
 
 void write_words(Text& out, const std::string& heading, const std::vector<ChangedWord>& words) {
@@ -320,6 +320,13 @@ void write_lone(Text& out, const std::string& heading,
     out.paragraph(fmt::format("And {} more: --format json.", predictions.size() - kMostWords));
 }
 
+/// What the new result lacks, and a reader of a log must not search for.
+std::vector<LonePrediction> counted_lone(const Difference& difference) {
+  std::vector<LonePrediction> counted = difference.removed;
+  std::erase_if(counted, [](const LonePrediction& gone) { return !gone.counts; });
+  return counted;
+}
+
 /// Every section but budgets and whole steps, and what only the new result has.
 void write_rest(Text& out, const DifferenceReport& report) {
   const Difference& difference = report.difference;
@@ -357,7 +364,7 @@ std::string written(const DifferenceReport& report, TextStyle style) {
     out.paragraph(limit.after.empty() ? fmt::format("{} was dropped.", limit.name)
                                       : fmt::format("The limit of {} changed from {} to {}.",
                                                     limit.name, limit.before, limit.after));
-  if (difference.counts_all) write_lone(out, "Gone", difference.removed);
+  write_lone(out, difference.counts_all ? "Gone" : "Gone, and counts", counted_lone(difference));
   for (const SectionSummary& section : difference.sections)
     if (is_decisive(section)) write_moves(out, section, report);
   const std::size_t rest = sum_of(difference.sections).num_moved + difference.added.size() +

@@ -160,10 +160,15 @@ std::string optional_label(const SweepGroup& group, std::optional<std::size_t> c
   return choice ? choice_label(group.sweep(), *choice) : "none";
 }
 
-std::string binding_text(const SweepGroup& group, const Recommendation& said) {
+/// The limits that decide: those without which another choice would be taken, or that no choice
+/// keeps.
+std::string deciding_limits(const SweepGroup& group, const Recommendation& said) {
   std::vector<std::string_view> names;
-  for (const BindingBudget& binding : said.binding)
-    names.push_back(name(group.sweep().study().budgets[binding.budget].kind));
+  const auto add = [&](std::size_t budget) {
+    names.push_back(name(group.sweep().study().budgets[budget].kind));
+  };
+  for (const BindingBudget& binding : said.binding) add(binding.budget);
+  for (const std::size_t budget : said.unattainable) add(budget);
   return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
 }
 
@@ -226,13 +231,14 @@ std::string sweep_legend(const SweepReport& report, const SweepGroup& group) {
 
 Table recommendation_table(const SweepReport& report) {
   const std::vector<SweepGroup> groups = groups_of(report);
-  Table table{{"under", "recommended", "runner-up", "binding"}};
+  Table table{{"under", "recommended", "runner-up", "deciding limits"}};
   std::vector<std::string> last;
   for (const SweepGroup& group : groups) {
     count_group(report);
     const Recommendation said = recommend(group.sweep(), group.circumstance);
     std::vector<std::string> row{optional_label(group, said.best),
-                                 optional_label(group, said.runner_up), binding_text(group, said)};
+                                 optional_label(group, said.runner_up),
+                                 deciding_limits(group, said)};
     const bool is_changed = row != last;
     last = row;
     if (groups.size() > kMostRows && !is_changed) continue;

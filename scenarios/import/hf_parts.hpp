@@ -58,7 +58,7 @@ std::vector<ImportedRecord> import_draft(const HfModel& model,
                                          const std::vector<ImportedRecord>& attention,
                                          const std::vector<ImportedRecord>& mlp);
 
-/// dtype, weight_dtype and, where it differs, expert_dtype.
+/// dtype, weight_dtype and, where they differ, expert_dtype and kv_dtype.
 std::vector<ImportedKey> import_dtypes(const HfModel& model);
 
 /// scheme, and what it needs.

@@ -62,45 +62,77 @@ void require_spared_attention(const ConfigValue& list) {
 }
 
 /// Whether a list of modules that stay unquantised names projections of attention, as that of
-/// GLM-5.3-Flash does.
+/// GLM-5.3-Flash does. Compressed tensors have another key for it, and patterns.
 std::optional<ConfigValue> spares_attention(ConfigSection& section) {
-  auto list = section.find({"modules_to_not_convert"});
+  auto list = section.find({"modules_to_not_convert", "ignore"});
   if (!list) return std::nullopt;
   for (const std::string& module : list->words())
-    if (module.ends_with("self_attn.q_proj") || module.ends_with("self_attn.o_proj")) return list;
+    if (module.ends_with("self_attn.q_proj") || module.ends_with("self_attn.o_proj") ||
+        module.ends_with("self_attn.*"))
+      return list;
   return std::nullopt;
+}
+
+Storage stored(const HfModel& model, std::string dtype, const ConfigValue& named) {
+  return {std::move(dtype), named.position(),
+          fmt::format("{} {}", model.config.cite({named.path()}), named.word())};
+}
+
+/// All matrices in fp8, or all but those of attention.
+WeightStorage in_fp8(const HfModel& model, const Storage& plain, ConfigSection& section,
+                     const ConfigValue& named) {
+  const Storage storage = stored(model, "fp8", named);
+  const auto spared = spares_attention(section);
+  if (!spared) return {storage, storage};
+  model.remarks.emplace_back(
+      "Attention is not quantised. Shared experts and dense MLPs are counted like attention, in "
+      "weight_dtype.");
+  return {
+      {plain.dtype, spared->position(),
+       fmt::format("{}; {} names attention", plain.source, model.config.cite({spared->path()}))},
+      storage};
+}
+
+/// Formats of the library compressed-tensors.
+WeightStorage compressed(const HfModel& model, const Storage& plain, ConfigSection& section) {
+  const ConfigValue format = section.at({"format"}, "how weights are stored");
+  if (format.word() == "float-quantized") return in_fp8(model, plain, section, format);
+  if (format.word() != "mxfp4-pack-quantized")
+    format.fail(
+        "must be float-quantized or mxfp4-pack-quantized; without quantization_config the "
+        "weights have the dtype of the model");
+  require_spared_attention(section.at({"ignore"}, "what is not quantised"));
+  return {plain, stored(model, "mxfp4", format)};
 }
 
 WeightStorage quantised(const HfModel& model, const Storage& plain, const ConfigValue& value) {
   ConfigSection section = value.section();
   const ConfigValue method = section.at({"quant_method"}, "how weights are stored");
-  const auto stored = [&](std::string dtype, const ConfigValue& named) {
-    return Storage{std::move(dtype), named.position(),
-                   fmt::format("{} {}", model.config.cite({named.path()}), named.word())};
-  };
-  if (method.word() == "fp8") {
-    const Storage storage = stored("fp8", method);
-    const auto spared = spares_attention(section);
-    if (!spared) return {storage, storage};
-    model.remarks.emplace_back(
-        "Attention is not quantised. Shared experts and dense MLPs are counted like attention, in "
-        "weight_dtype.");
-    return {
-        {plain.dtype, spared->position(),
-         fmt::format("{}; {} names attention", plain.source, model.config.cite({spared->path()}))},
-        storage};
-  }
+  if (method.word() == "fp8" || method.word() == "fbgemm_fp8")
+    return in_fp8(model, plain, section, method);
   if (method.word() == "mxfp4") {
     require_spared_attention(section.at({"modules_to_not_convert"}, "what is not quantised"));
-    return {plain, stored("mxfp4", method)};
+    return {plain, stored(model, "mxfp4", method)};
   }
-  if (method.word() == "compressed-tensors") {
-    const ConfigValue format = section.at({"format"}, "how weights are stored");
-    if (format.word() != "mxfp4-pack-quantized") format.fail("must be mxfp4-pack-quantized");
-    require_spared_attention(section.at({"ignore"}, "what is not quantised"));
-    return {plain, stored("mxfp4", format)};
-  }
-  method.fail("must be fp8, mxfp4 or compressed-tensors");
+  if (method.word() == "compressed-tensors") return compressed(model, plain, section);
+  method.fail(
+      "must be fp8, fbgemm_fp8, mxfp4 or compressed-tensors; without quantization_config the "
+      "weights have the dtype of the model");
+}
+
+/// The cache's own dtype, where the file names one: 8 bits of compressed-tensors are fp8.
+std::optional<Storage> quantised_cache(const HfModel& model) {
+  const auto quantisation = model.config.find({"quantization_config"});
+  if (!quantisation) return std::nullopt;
+  const auto scheme = quantisation->section().find({"kv_cache_scheme"});
+  if (!scheme) return std::nullopt;
+  ConfigSection section = scheme->section();
+  const ConfigValue type = section.at({"type"}, "how keys and values are stored");
+  if (type.word() != "float") type.fail("must be float");
+  const ConfigValue bits = section.at({"num_bits"}, "how keys and values are stored");
+  if (bits.count() != 8) bits.fail("must be 8");
+  return Storage{"fp8", bits.position(),
+                 fmt::format("{} {}", model.config.cite({bits.path()}), bits.count())};
 }
 
 WeightStorage read_weights(const HfModel& model, const Storage& plain) {
@@ -140,6 +172,7 @@ std::vector<ImportedKey> import_dtypes(const HfModel& model) {
   std::vector<ImportedKey> keys{entry("dtype", plain), entry("weight_dtype", storage.weights)};
   if (storage.experts.dtype != storage.weights.dtype)
     keys.push_back(entry("expert_dtype", storage.experts));
+  if (const auto cache = quantised_cache(model)) keys.push_back(entry("kv_dtype", *cache));
   return keys;
 }
 

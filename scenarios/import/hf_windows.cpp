@@ -8,7 +8,8 @@
 namespace depthcost {
 namespace {
 
-const Aliases kWindow{"sliding_window", "attention_chunk_size"};
+const Aliases kSlidingWindow{"sliding_window", "sliding_window_size"};
+const Aliases kWindow{"sliding_window", "sliding_window_size", "attention_chunk_size"};
 const Aliases kFullEvery{"sliding_window_pattern", "_sliding_window_pattern",
                          "no_rope_layer_interval"};
 
@@ -20,8 +21,8 @@ Windows windows_of(const HfModel& model, const std::vector<bool>& sees_window, s
                   .path = std::move(path),
                   .is_first = sees_window.front(),
                   .by_layer = sees_window};
-  const Aliases key{model.type.window == WindowRule::chunks ? "attention_chunk_size"
-                                                            : "sliding_window"};
+  const Aliases key =
+      model.type.window == WindowRule::chunks ? Aliases{"attention_chunk_size"} : kSlidingWindow;
   if (windows.num_layers == 0)
     model.config.ignore(key);  // configs have it even where every layer sees all tokens
   else

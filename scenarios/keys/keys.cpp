@@ -82,8 +82,8 @@ const std::array kScenario{
         "tokens, and standalone elsewhere"),
     key(choice, "residual.layout", kNames<Layout>,
         "whether tensor-parallel ranks share the tokens of a decode step and of training; if absent "
-        "sequence_sharded in training and in a decode step with prefill_tokens, replicated in other "
-        "decode steps"),
+        "sequence_sharded in training and in a decode step whose prefill_tokens give each rank 8 MiB "
+        "or more, replicated in other decode steps"),
     with_default(key(count, "parallelism.tensor", "tensor-parallel size"), "1",
                  "[ours] one device"),
     key(count, "parallelism.expert", "expert-parallel size; as tensor if absent"),

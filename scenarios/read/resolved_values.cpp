@@ -110,9 +110,9 @@ class Listing {
     const Study& study = sources_.study;
     const std::string_view decode = name(token_layout(study, WorkloadKind::decode));
     const std::string_view training = name(token_layout(study, WorkloadKind::training));
-    if (study.decode && study.decode->prompt)
+    if (token_layout(study, WorkloadKind::decode) == Layout::sequence_sharded)
       list_chosen("residual.layout", decode,
-                  "a step with tokens of a prompt shares them out as a prefill does");
+                  "the chunk of a prompt gives each rank 8 MiB or more: [vllm_sp]");
     else if (!study.training)
       list_chosen("residual.layout", decode,
                   "what serving engines ship: every tensor-parallel rank holds all tokens");

@@ -147,25 +147,34 @@ constexpr Count kMostTitledDevices = Count{1} << 40;
 
 std::string stem(const std::string& path) { return std::filesystem::path(path).stem().string(); }
 
-/// Devices that the options place the model on; nothing where they do not say, or --set may.
+/// What the options, and settings of one key each, say of ranks that multiply; nothing where a
+/// setting has a map.
+std::optional<std::vector<std::string>> said_ranks(const ScenarioOptions& options) {
+  std::vector<std::string> said{options.tensor, options.data, options.pipeline};
+  for (const std::string& setting : options.settings) {
+    if (setting.starts_with("parallelism=")) return {};
+    for (const std::string_view key : {"tensor", "data", "pipeline", "context"})
+      if (const std::string start = fmt::format("parallelism.{}=", key); setting.starts_with(start))
+        said.push_back(setting.substr(start.size()));
+  }
+  std::erase(said, "");
+  return said;
+}
+
+/// Devices that the options place the model on; nothing where they do not say.
 std::optional<Count> counted_devices(const ScenarioOptions& options) {
-  const auto is_placement = [](const std::string& setting) {
-    return setting.starts_with("parallelism");
-  };
-  if (std::any_of(options.settings.begin(), options.settings.end(), is_placement)) return {};
+  const auto said = said_ranks(options);
+  if (!said) return {};
   Count devices = 1;
-  bool is_said = false;
-  for (const std::string& option : {options.tensor, options.data, options.pipeline}) {
-    if (option.empty()) continue;
+  for (const std::string& text : *said) {
     Count ranks = 0;
-    const auto [end, error] = std::from_chars(option.data(), option.data() + option.size(), ranks);
-    const bool is_whole = error == std::errc() && end == option.data() + option.size();
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ranks);
+    const bool is_whole = error == std::errc() && end == text.data() + text.size();
     // The reader refuses what is no number of devices.
     if (!is_whole || ranks < 1 || ranks > kMostTitledDevices / devices) return {};
     devices *= ranks;
-    is_said = true;
   }
-  return is_said ? std::optional(devices) : std::nullopt;
+  return said->empty() ? std::nullopt : std::optional(devices);
 }
 
 std::string title(const ScenarioOptions& options) {
@@ -238,9 +247,14 @@ Scenario scenario_from_options(const ScenarioOptions& options, const Constants& 
   return scenario_of(document_from_options(options), "", Provenance::options, constants);
 }
 
+/// "llama_3_1_70b_8xh100_sxm_mhc": two schemes or placements have two reports.
 std::string stem_of(const ScenarioOptions& options) {
-  const std::string model = stem(options.model);
-  return options.hardware.empty() ? model : model + "_" + stem(options.hardware);
+  std::string text = stem(options.model);
+  const std::optional<Count> devices = counted_devices(options);
+  if (!options.hardware.empty())
+    text +=
+        fmt::format("_{}{}", devices ? fmt::format("{}x", *devices) : "", stem(options.hardware));
+  return options.scheme.empty() ? text : fmt::format("{}_{}", text, options.scheme);
 }
 
 UnreadScenario asked_document(const std::string& path, const ScenarioOptions& options) {

@@ -117,7 +117,7 @@ TEST_F(Import, StandsInAReportWithoutAScenario) {
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_EQ(outcome.errors, "");
   EXPECT_TRUE(outcome.output.starts_with("config.json on 8 x b300_sxm\n")) << outcome.output;
-  const std::string report = content_of(folder_.path("out/config_b300_sxm-appendix.md"));
+  const std::string report = content_of(folder_.path("out/config_8xb300_sxm-appendix.md"));
   EXPECT_NE(report.find("config.json: text_config.num_hidden_layers"), std::string::npos);
   EXPECT_NE(report.find("derived: 12 decoder layers x 2 layers each"), std::string::npos);
 }

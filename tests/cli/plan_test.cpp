@@ -307,7 +307,7 @@ TEST_F(PlanCommand, RefusesScenariosWithoutTimesOfTheirOwn) {
       "missing key 'model.attention' (a plan has modelled times of the layers)");
   refused("model: llama_3_1_70b\n", "missing key 'workload' (a plan is for a workload)");
   refused(
-      "model: llama_3_1_70b\nworkload: {decode: {sequences: 8}}\nbaseline_step: {decode: 20 ms}\n",
+      "model: llama_3_1_70b\nworkload: {decode: {sequences: 8}}\nbaseline_step: {decode: 50 ms}\n",
       "conflicting baseline_step (was measured on one placement; a plan looks at others)");
   refused(
       "model: llama_3_1_70b\nworkload: {decode: {sequences: 8}}\nstep_terms: {decode: {mlp: 9 ms}}\n",

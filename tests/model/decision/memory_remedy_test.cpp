@@ -73,5 +73,23 @@ TEST(MemoryRemedy, SaysWhatAStepTakesLonger) {
                   100 * longer));
 }
 
+/// Every tensor rank has the whole cache of latent attention; data ranks have that of their own
+/// sequences, on the same devices.
+TEST(MemoryRemedy, GivesSequencesOfLatentAttentionToFewerRanks) {
+  Study study = test::kimi_k3_study();
+  study.model.architecture = test::deepseek_v3();
+  study.prefill.reset();
+  study.pipeline.reset();
+  study.tensor_parallel_size = study.expert_parallel_size = 8;
+  study.decode->sequences = {1, 255};
+  Study spread = study;
+  spread.tensor_parallel_size = 2;
+  spread.data_parallel_size = 4;
+  spread.decode->sequences = {1, 64};
+  const double limit = fullest_memory(spread, spread.path).value / kCountedShare * 1.001;
+  EXPECT_EQ(memory_remedy(study, limit),
+            "tensor 2, data 4, expert 8 (the same 8 devices, at most 64 sequences a replica)");
+}
+
 }  // namespace
 }  // namespace depthcost::memory_remedy_test

@@ -1,10 +1,12 @@
 // The nearest block size that keeps a budget, held against one evaluation after another.
 #include "model/decision/nearest_block_size.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 
+#include "model/decision/kept_budget.hpp"
 #include "model/evaluation/evaluation.hpp"
 #include "model/schemes/list.hpp"
 #include "model/sweep/swept_key.hpp"
@@ -128,7 +130,56 @@ TEST(Budgets, NameABlockSizeWhereNothingElseWouldKeepThem) {
   EXPECT_EQ(row.verdict, Verdict::fail);
   const Count size = *nearest_block_size(study, study.budgets.front());
   EXPECT_EQ(row.remedies,
-            (std::vector<Remedy>{{"block_size " + std::to_string(size), Kept::surely}}));
+            (std::vector<Remedy>{
+                {fmt::format("block_size {} (coarser than any with a published loss)", size),
+                 Kept::surely}}));
+}
+
+/// The limits that blocks of `size` keep with their high end or with their median.
+Budget limit_of(Study study, Count size, Kept kept) {
+  apply({SweptKey::block_size, size}, study);
+  const Budget any{BudgetKind::decode_overhead, 100};
+  const BudgetRow row = decided_for(study, any);
+  return {any.kind, 1.001 * (kept == Kept::surely ? *row.high : *row.middle)};
+}
+
+Study fine_blocks() {
+  Study study = kimi_k3();
+  apply({SweptKey::block_size, 2}, study);
+  return study;
+}
+
+TEST(NearestBlocks, HaveTheScheduleThatComesNearest) {
+  const Study study = fine_blocks();
+  Study two_phase = study;
+  two_phase.schedule = Schedule::two_phase;
+  const Budget limit = limit_of(two_phase, 6, Kept::surely);
+  const BudgetRow row = decided_for(study, limit);
+  const Count own = nearest_block_size(study, limit).value_or(1000);
+  const Count other = nearest_block_size(two_phase, limit).value();
+  ASSERT_LT(other, own);
+  EXPECT_EQ(nearest_blocks(study, row),
+            (Remedy{fmt::format("schedule two_phase and block_size {}", other), Kept::surely}));
+}
+
+/// No size keeps the limit with its high end.
+TEST(NearestBlocks, LikelyKeepWhatNoneSurelyKeeps) {
+  const Study study = fine_blocks();
+  Study two_phase = study;
+  two_phase.schedule = Schedule::two_phase;
+  const Budget limit = limit_of(two_phase, 16, Kept::likely);
+  const std::optional<Remedy> found = nearest_blocks(study, decided_for(study, limit));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->kept, Kept::likely);
+  for (const Study& any : {study, two_phase})
+    EXPECT_EQ(nearest_block_size(any, limit, Kept::surely, Losses::published), std::nullopt);
+}
+
+TEST(NearestBlockSize, HasAPublishedLossIfAsked) {
+  const Study study = fine_blocks();
+  const Budget limit = limit_of(study, 93, Kept::surely);
+  EXPECT_GT(nearest_block_size(study, limit).value(), 32) << "[attnres] Fig. 6 ends there";
+  EXPECT_EQ(nearest_block_size(study, limit, Kept::surely, Losses::published), std::nullopt);
 }
 
 TEST(Budgets, AreTheSameAlone) {

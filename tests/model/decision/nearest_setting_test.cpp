@@ -129,6 +129,21 @@ TEST(NearestSetting, FoldsAStandaloneKernelThatIsHeldAgainstAFoldedOne) {
   FAIL() << "no limit lies between the two";
 }
 
+/// A chunk of a prompt that every rank holds whole.
+TEST(NearestSetting, SharesOutAChunkOfAPrompt) {
+  Study study = test::kimi_k3_study();
+  study.tensor_parallel_size = 8;
+  study.decode->prompt = PromptChunk{.tokens = 512};
+  study.layout = Layout::sequence_sharded;
+  Budget limit{.kind = BudgetKind::decode_overhead, .limit = 1};
+  const BudgetRow shared = decided_for(study, limit);
+  ASSERT_TRUE(shared.high);
+  limit.limit = *shared.high * 1.001;
+  study.layout = {};
+  ASSERT_FALSE(surely_keeps(study, limit));
+  EXPECT_EQ(nearest_setting(study, limit).change, "residual.layout: sequence_sharded");
+}
+
 TEST(Remedies, NameASettingBeforeABlockSize) {
   const Study study = unusual_training();
   Study shared = study;

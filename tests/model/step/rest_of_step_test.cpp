@@ -366,7 +366,8 @@ TEST(PromptChunk, CostsAttentionWhatALoopOverItsTokensCounts) {
 TEST(PromptChunk, GoesThroughTheLayersWithTheSequences) {
   Study study = chunk_study();
   study.tensor_parallel_size = 2;
-  EXPECT_EQ(only_workload(study).passes.front().execution.tokens, 22) << "shared out, as a prefill";
+  study.layout = Layout::sequence_sharded;
+  EXPECT_EQ(only_workload(study).passes.front().execution.tokens, 22);
   study.layout = Layout::replicated;
   study.machine->transfers = {{.kind = TransferKind::all_reduce,
                                .num_ranks = 2,

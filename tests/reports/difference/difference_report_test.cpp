@@ -126,6 +126,24 @@ TEST(DifferenceTable, OfTheSameResultSaysSoInTwoLines) {
       "old interval, 0 gone. 0 verdicts changed.\n");
 }
 
+/// A log shows no more than this.
+TEST(DifferenceTable, NamesWhatCountsAndIsGone) {
+  const Result before = result(100e-6, 8, "pass");
+  Result after = result(100e-6, 7, "pass");
+  after.rows.erase(after.rows.begin() + 1);
+  const std::string text = to_table({.before = compared("old.json", before),
+                                     .after = compared("new.json", after),
+                                     .tolerance = 0,
+                                     .difference = difference(before, after, 0)});
+  EXPECT_NE(text.find("1 gone"), std::string::npos) << text;
+  EXPECT_NE(text.find("Gone, and counts\n\n"
+                      "section  row                                  number\n"
+                      "-------  -----------------------------------  ------\n"
+                      "step     decode/64 block_attnres single_pass  all\n"),
+            std::string::npos)
+      << text;
+}
+
 TEST(DifferenceTable, ShowsTheLargestMovesOfASection) {
   Result before;
   Result after;

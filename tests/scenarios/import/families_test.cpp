@@ -512,6 +512,50 @@ TEST(ImportedGemma, TakesFromItsClassWhatTheConfigLeavesOut) {
   EXPECT_EQ(model.keys.at(3).source, "it.json: transformers' gemma3_text.vocab_size");
 }
 
+/// A Gemma 2 with further members.
+ImportedModel gemma2(const std::string& more) {
+  return import_config(
+      "{\"model_type\": \"gemma2\", \"torch_dtype\": \"bfloat16\", \"hidden_size\": 3584, "
+      "\"intermediate_size\": 14336, \"num_hidden_layers\": 42, \"num_attention_heads\": 16, "
+      "\"num_key_value_heads\": 8, \"head_dim\": 256, \"vocab_size\": 256000, "
+      "\"sliding_window\": 4096" +
+          more + "}",
+      "it.json");
+}
+
+TEST(ImportedGemma, KnowsBothNamesOfItsWindow) {
+  EXPECT_EQ(records_of(gemma2(", \"sliding_window_size\": 4096").attention),
+            records_of(gemma2("").attention));
+  EXPECT_THROW(gemma2(", \"sliding_window_size\": 2048"), InputError);
+}
+
+std::string dtypes_of(const std::string& quantisation) {
+  std::string line;
+  for (const ImportedKey& key : gemma2(", \"quantization_config\": " + quantisation).keys)
+    if (key.value.key.ends_with("dtype"))
+      line += fmt::format("{}={} ", key.value.key, key.value.text);
+  return line;
+}
+
+/// Files of compressed-tensors, as most checkpoints in fp8 are, and of FBGEMM.
+TEST(ImportedQuantisation, ReadsEightBitFloats) {
+  const std::string float8 =
+      "\"quant_method\": \"compressed-tensors\", \"format\": \"float-quantized\"";
+  EXPECT_EQ(dtypes_of("{" + float8 + ", \"ignore\": [\"lm_head\"], \"kv_cache_scheme\": null}"),
+            "dtype=bf16 weight_dtype=fp8 ");
+  EXPECT_EQ(dtypes_of("{" + float8 + ", \"ignore\": [\"re:.*self_attn.*\"]}"),
+            "dtype=bf16 weight_dtype=bf16 expert_dtype=fp8 ");
+  EXPECT_EQ(dtypes_of("{\"quant_method\": \"fbgemm_fp8\"}"), "dtype=bf16 weight_dtype=fp8 ");
+}
+
+TEST(ImportedQuantisation, ReadsTheCachesOwnDtype) {
+  const std::string start = "{\"quant_method\": \"fp8\", \"kv_cache_scheme\": {\"num_bits\": ";
+  EXPECT_EQ(dtypes_of(start + "8, \"type\": \"float\"}}"),
+            "dtype=bf16 weight_dtype=fp8 kv_dtype=fp8 ");
+  EXPECT_THROW(dtypes_of(start + "4, \"type\": \"float\"}}"), InputError);
+  EXPECT_THROW(dtypes_of(start + "8, \"type\": \"int\"}}"), InputError);
+}
+
 TEST(ImportedLlama4, TakesAnEmptyListForNone) {
   EXPECT_EQ(
       records_of(

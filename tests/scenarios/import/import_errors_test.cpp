@@ -234,7 +234,7 @@ INSTANTIATE_TEST_SUITE_P(
         {"NoTypesOfLayers", "gpt_oss_120b", "\"layer_types\"", "\"x\"",
          "1:1: error: missing key 'layer_types' (which layers see a window only)"},
         {"NoWindow", "gpt_oss_120b", "\"sliding_window\": 128", "\"sliding_window\": null",
-         "1:1: error: missing key 'sliding_window' (layer_types has sliding_attention)"},
+         "1:1: error: missing key 'sliding_window' or 'sliding_window_size' (layer_types has sliding_attention)"},
         {"HeadOfAnotherSize", "deepseek_v3", "\"n_group\": 8", "\"qk_head_dim\": 256",
          "13:18: error: invalid qk_head_dim '256' (qk_nope_head_dim + qk_rope_head_dim is 192)"},
         {"NoKvRank", "deepseek_v3", "\"kv_lora_rank\": 512", "\"kv_lora_rank\": null",
@@ -367,13 +367,15 @@ INSTANTIATE_TEST_SUITE_P(
     testing::ValuesIn(std::vector<Case>{
         {"UnknownMethod", "gpt_oss_120b", "\"quant_method\": \"mxfp4\"",
          "\"quant_method\": \"gptq\"",
-         "17:21: error: invalid quantization_config.quant_method 'gptq' (must be fp8, mxfp4 or "
-         "compressed-tensors)"},
+         "17:21: error: invalid quantization_config.quant_method 'gptq' (must be fp8, fbgemm_fp8, "
+         "mxfp4 or compressed-tensors; without quantization_config the weights have the dtype of the "
+         "model)"},
         {"NoMethod", "gpt_oss_120b", "\"quant_method\"", "\"x\"",
          "15:26: error: missing key 'quantization_config.quant_method' (how weights are stored)"},
         {"UnknownFormat", "kimi_k3", "mxfp4-pack-quantized", "pack-quantized",
          "49:17: error: invalid text_config.quantization_config.format 'pack-quantized' (must be "
-         "mxfp4-pack-quantized)"},
+         "float-quantized or mxfp4-pack-quantized; without quantization_config the weights have the "
+         "dtype of the model)"},
         {"QuantisedAttention", "gpt_oss_120b", "\"model.layers.*.self_attn\", ", "",
          "16:31: error: invalid quantization_config.modules_to_not_convert (self_attn is not on "
          "it; only quantised experts are understood)"},

@@ -146,6 +146,21 @@ TEST(ScenarioOptions, NameFilesAfterModelAndHardware) {
   EXPECT_EQ(stem_of({.model = "kimi_k3"}), "kimi_k3");
 }
 
+TEST(ScenarioOptions, NameFilesAfterDevicesAndSchemeToo) {
+  EXPECT_EQ(stem_of({.model = "kimi_k3", .hardware = "b300_sxm", .tensor = "8", .scheme = "mhc"}),
+            "kimi_k3_8xb300_sxm_mhc");
+}
+
+TEST(ScenarioOptions, CountDevicesThatSettingsName) {
+  const auto title = [](const std::vector<std::string>& settings) {
+    return scenario_from_options(
+               {.model = "kimi_k3", .hardware = "b300_sxm", .tensor = "8", .settings = settings})
+        .study.name;
+  };
+  EXPECT_EQ(title({"parallelism.context=4", "parallelism.expert=8"}), "kimi_k3 on 32 x b300_sxm");
+  EXPECT_EQ(title({"parallelism={data: 4}"}), "kimi_k3 on b300_sxm");
+}
+
 struct Case {
   std::string name;
   ScenarioOptions options;

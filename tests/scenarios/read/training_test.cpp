@@ -167,6 +167,25 @@ TEST(Ranks, MayMeetAtTheExperts) {
 }
 
 /// Ranks share tokens in training unless told, and not at decode.
+/// Kimi K3 has 7,168 columns of two bytes: 8 MiB are 585.1 tokens.
+TEST(Layouts, ShareOutAChunkOfWhichEachRankHasEightMebibytes) {
+  const auto chunk = [](int tokens) {
+    const Scenario scenario = parsed(
+        fmt::format("schema: depthcost/1\nmodel: kimi_k3\nparallelism: {{tensor: 8}}\nworkload: "
+                    "{{decode: {{sequences: [1], prefill_tokens: {}}}}}\n",
+                    tokens));
+    return std::pair(token_layout(scenario.study, WorkloadKind::decode),
+                     listed(scenario, "residual.layout"));
+  };
+  EXPECT_EQ(chunk(4682),
+            std::pair(Layout::sequence_sharded,
+                      std::string("sequence_sharded <- default: the chunk of a prompt gives each "
+                                  "rank 8 MiB or more: [vllm_sp]")));
+  EXPECT_EQ(chunk(4681), std::pair(Layout::replicated,
+                                   std::string("replicated <- default: what serving engines ship: "
+                                               "every tensor-parallel rank holds all tokens")));
+}
+
 TEST(Layouts, AreThoseOfTheField) {
   const auto layouts = [](const std::string& residual) {
     const Study study =
