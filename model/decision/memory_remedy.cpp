@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/architecture/expert_layers.hpp"
+#include "model/base/counted.hpp"
 #include "model/decision/budget.hpp"
 #include "model/training/training_memory.hpp"
 #include "model/training/training_step.hpp"
@@ -23,17 +24,22 @@ Count expert_ranks(Count all, Count limit) {
   return ranks;
 }
 
-/// "tensor 8, expert 64 (64 devices)".
-std::string parallelism_text(const Study& study) {
+/// "tensor 8, expert 64".
+std::string ranks_text(const Study& study) {
   std::string text = fmt::format("tensor {}", study.tensor_parallel_size);
   if (study.expert_parallel_size > 1)
     text += fmt::format(", expert {}", study.expert_parallel_size);
   if (study.context_parallel_size > 1)
     text += fmt::format(", context {}", study.context_parallel_size);
-  if (study.training && study.data_parallel_size > 1)
-    text += fmt::format(", data {}", study.data_parallel_size);
-  return text + fmt::format(" ({} devices{})", num_devices(study),
-                            study.context_parallel_size > 1 ? "; context exchange untimed" : "");
+  if (study.data_parallel_size > 1) text += fmt::format(", data {}", study.data_parallel_size);
+  return text;
+}
+
+/// "tensor 8, expert 64 (64 devices)".
+std::string parallelism_text(const Study& study) {
+  return ranks_text(study) +
+         fmt::format(" ({} devices{})", num_devices(study),
+                     study.context_parallel_size > 1 ? "; context exchange untimed" : "");
 }
 
 /// The fewest replicas, by doubling, that would share out experts and the optimiser's state enough.
@@ -76,6 +82,15 @@ std::string nearest_parallelism(const Study& study, double limit) {
   return "";
 }
 
+/// Whether a written attachment joins a collective of tensor ranks. Experts beyond these ranks hand
+/// tokens back by all-to-all, and one rank has no collective: nothing can be fused with either.
+bool joins_collective(const Study& study) {
+  const auto joins = [](std::optional<Attachment> attachment) {
+    return attachment == Attachment::all_reduce || attachment == Attachment::reduce_scatter;
+  };
+  return joins(study.attachment) || joins(study.baseline_attachment);
+}
+
 /// The study, and with its experts over as many of the same devices as can share them out.
 std::vector<Study> expert_placements(const Study& study) {
   std::vector<Study> placements{study};
@@ -83,39 +98,40 @@ std::vector<Study> expert_placements(const Study& study) {
       study.tensor_parallel_size * study.context_parallel_size * study.data_parallel_size;
   const Count experts = fewest_experts(*study.model.architecture).value_or(1);
   const Count spread = expert_ranks(ranks, experts);
-  // Experts beyond the tensor ranks hand tokens back by all-to-all: nothing can be fused with it.
-  const auto joins = [](std::optional<Attachment> attachment) {
-    return attachment == Attachment::all_reduce || attachment == Attachment::reduce_scatter;
-  };
-  if (spread <= study.expert_parallel_size || joins(study.attachment) ||
-      joins(study.baseline_attachment))
-    return placements;
+  if (spread <= study.expert_parallel_size || joins_collective(study)) return placements;
   placements.push_back(study);
   placements.back().expert_parallel_size = spread;
   return placements;
 }
 
+/// With a factor fewer tensor ranks, as many times more replicas, and that many fewer sequences
+/// each.
+Study with_replicas(const Study& study, Count factor) {
+  Study spread = study;
+  spread.tensor_parallel_size /= factor;
+  spread.data_parallel_size *= factor;
+  for (Count& sequences : spread.decode->sequences) sequences = (sequences + factor - 1) / factor;
+  if (spread.prefill) spread.prefill->sequence_shards = spread.tensor_parallel_size;
+  if (!fewest_experts(*study.model.architecture)) spread.expert_parallel_size = 1;
+  return spread;
+}
+
 /// Attention of fewer sequences on each of the same devices, and the experts over all of them:
 /// where every tensor rank would keep the whole cache of latent attention, each keeps that of its
-/// own sequences.
+/// own sequences. Not where a written key would contradict the smaller number of tensor ranks.
 std::string nearest_sequences(const Study& study, double limit) {
-  if (!study.decode || !study.model.architecture) return "";
+  if (!study.decode || study.training || !study.model.architecture || joins_collective(study) ||
+      (study.prefill && study.prefill->sequence_shards != study.tensor_parallel_size))
+    return "";
   for (Count factor = 2; factor <= study.tensor_parallel_size; factor *= 2) {
     if (study.tensor_parallel_size % factor != 0) continue;
-    Study spread = study;
-    spread.tensor_parallel_size /= factor;
-    spread.data_parallel_size *= factor;
-    for (Count& sequences : spread.decode->sequences) sequences = (sequences + factor - 1) / factor;
-    if (spread.prefill)
-      spread.prefill->sequence_shards =
-          std::min(spread.prefill->sequence_shards, spread.tensor_parallel_size);
-    for (const Study& placed : expert_placements(spread))
-      if (surely_fits(fullest_memory(placed, placed.path), Bytes{limit}))
-        return fmt::format(
-            "tensor {}, data {}, expert {} (the same {} devices, at most {} sequences a replica)",
-            placed.tensor_parallel_size, placed.data_parallel_size, placed.expert_parallel_size,
-            num_devices(placed),
-            *std::max_element(placed.decode->sequences.begin(), placed.decode->sequences.end()));
+    for (const Study& placed : expert_placements(with_replicas(study, factor))) {
+      if (!surely_fits(fullest_memory(placed, placed.path), Bytes{limit})) continue;
+      const auto& batches = placed.decode->sequences;
+      return fmt::format(
+          "{} (the same {} devices, at most {} a replica)", ranks_text(placed), num_devices(placed),
+          counted(*std::max_element(batches.begin(), batches.end()), "sequence", "sequences"));
+    }
   }
   return "";
 }

@@ -33,7 +33,8 @@ constexpr UsualSetting kUsualSettings[] = {
        const bool has_prompt = study.decode && study.decode->prompt;
        return study.tensor_parallel_size > 1 &&
               ((study.training && is_replicated(WorkloadKind::training)) ||
-               (has_prompt && !study.attachment && is_replicated(WorkloadKind::decode)));
+               (has_prompt && !study.attachment && !study.baseline_attachment &&
+                is_replicated(WorkloadKind::decode)));
      },
      [](Study& study) { study.layout = Layout::sequence_sharded; }},
     {"workload.training.gradient_accumulation: fused",

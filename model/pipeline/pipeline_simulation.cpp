@@ -155,7 +155,8 @@ class Simulator {
     record_.add(stage, {.task = task, .start = start, .end = end}, duration, exposed);
     here.free = end;
     finish(stage, task);
-    if (here.paired > 0 && --here.paired == 0) hand_output_over(stage, here.output);
+    if (here.paired > 0 && --here.paired == 0)
+      hand_output_over(stage, here.output, end - exchange_of(task));
     record_.add_sending(stage, here.free - end);
   }
 
@@ -164,22 +165,24 @@ class Simulator {
     const auto chunk = static_cast<std::size_t>(task.chunk);
     if (task.kind == TaskKind::forward) of_.forward_done[at] = 1;
     if (task.kind == TaskKind::backward_input) of_.backward_done[at] = 1;
-    if (task.kind == TaskKind::forward && task.paired_with == 0) hand_output_over(stage, task);
+    if (task.kind == TaskKind::forward && task.paired_with == 0)
+      hand_output_over(stage, task, stages_[stage].free);
     if (task.kind == TaskKind::forward && task.paired_with > 0) {
       stages_[stage].output = task;
       stages_[stage].paired = task.paired_with + 1;  // itself among them
     }
     if (hands_gradient_over(task) && chunk > 0) {
       const Bytes bytes = work_.backward_messages[chunk - 1];
-      of_.backward[at - num_micro_batches_] = send(stage, task, chunk - 1, chunk - 1, bytes);
+      of_.backward[at - num_micro_batches_] =
+          send(stage, task, stages_[stage].free - exchange_of(task), {chunk - 1, chunk - 1, bytes});
     }
   }
 
-  void hand_output_over(std::size_t stage, const PipelineTask& task) {
+  void hand_output_over(std::size_t stage, const PipelineTask& task, Seconds ready) {
     if (is_last_chunk(task)) return;
     const auto chunk = static_cast<std::size_t>(task.chunk);
     of_.forward[index(task) + num_micro_batches_] =
-        send(stage, task, chunk + 1, chunk, work_.forward_messages[chunk]);
+        send(stage, task, ready, {chunk + 1, chunk, work_.forward_messages[chunk]});
   }
 
   Seconds exchange_of(const PipelineTask& task) const {
@@ -187,18 +190,22 @@ class Simulator {
     return work_.chunks[static_cast<std::size_t>(task.chunk)].exchange;
   }
 
+  struct Parcel {
+    std::size_t to_chunk;
+    std::size_t transition;
+    Bytes bytes;
+  };
+
   /// A message over a transition to a chunk, ready when the task has made it.
-  Message send(std::size_t sender, const PipelineTask& task, std::size_t to_chunk,
-               std::size_t transition, Bytes bytes) {
+  Message send(std::size_t sender, const PipelineTask& task, Seconds ready, const Parcel& parcel) {
     const auto receiver = static_cast<std::size_t>(
-        stage_of_task(order_, static_cast<Count>(to_chunk), task.micro_batch));
+        stage_of_task(order_, static_cast<Count>(parcel.to_chunk), task.micro_batch));
     Stage& here = stages_[sender];
-    const Seconds ready = here.free - exchange_of(task);
     Message message{.sent = ready, .arrives = ready};
     if (sender != receiver) {
-      const StageLink& link = work_.links[link_of(task, transition)];
+      const StageLink& link = work_.links[link_of(task, parcel.transition)];
       Seconds& link_free = links_free_[2 * sender + (receiver == stage_behind(sender) ? 0 : 1)];
-      link_free = std::max(link_free, message.sent) + bytes / link.bandwidth;
+      link_free = std::max(link_free, message.sent) + parcel.bytes / link.bandwidth;
       message.arrives = link_free + link.latency;
       if (work_.sends == Sends::blocking) here.free = std::max(here.free, message.arrives);
     }

@@ -10,7 +10,6 @@ namespace depthcost {
 namespace {
 
 /// How many there are.
-const Aliases kExperts{"n_routed_experts", "num_experts", "num_local_experts"};
 const Aliases kActive{"num_experts_per_tok", "num_experts_per_token", "experts_per_token",
                       "n_activated_experts"};
 const Aliases kDenseWidth{"intermediate_size", "inter_dim", "ffn_dim"};
@@ -269,7 +268,7 @@ ImportedRecord expert_record(const HfModel& model, const ConfigValue& experts,
 }  // namespace
 
 std::vector<ImportedRecord> import_mlp(const HfModel& model) {
-  const auto experts = model.config.find(kExperts);
+  const auto experts = model.config.find(kExpertKeys);
   if (!experts) {
     const Pattern all_dense{
         std::vector<Kind>(static_cast<std::size_t>(model.num_decoder_layers), Kind::dense), {}};

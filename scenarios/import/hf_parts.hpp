@@ -28,6 +28,9 @@ struct FoundCount {
   std::string source;
 };
 
+/// Names under which configs count the routed experts of a layer.
+inline const Aliases kExpertKeys{"n_routed_experts", "num_experts", "num_local_experts"};
+
 /// Throws InputError unless a list of `length` entries has one for each decoder layer.
 inline void require_one_per_layer(const ConfigValue& list, std::size_t length,
                                   Count num_decoder_layers) {

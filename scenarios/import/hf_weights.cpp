@@ -61,15 +61,24 @@ void require_spared_attention(const ConfigValue& list) {
   list.fail("self_attn is not on it; only quantised experts are understood");
 }
 
-/// Whether a list of modules that stay unquantised names projections of attention, as that of
-/// GLM-5.3-Flash does. Compressed tensors have another key for it, and patterns.
+/// Whether a module is a projection of the decoder's attention, or a pattern of all of them.
+bool is_attention(std::string_view module) {
+  for (const std::string_view tower : {"vision", "visual", "audio"})
+    if (module.find(tower) != std::string_view::npos) return false;
+  constexpr std::string_view kEnds[] = {"self_attn", "self_attn.*", "self_attn.q_proj",
+                                        "self_attn.o_proj"};
+  while (module.ends_with(".*") && !module.ends_with("self_attn.*")) module.remove_suffix(2);
+  return std::any_of(std::begin(kEnds), std::end(kEnds),
+                     [&](std::string_view end) { return module.ends_with(end); });
+}
+
+/// Whether a list of modules that stay unquantised names attention, as that of GLM-5.3-Flash does.
+/// Compressed tensors have another key for it, and patterns.
 std::optional<ConfigValue> spares_attention(ConfigSection& section) {
   auto list = section.find({"modules_to_not_convert", "ignore"});
   if (!list) return std::nullopt;
-  for (const std::string& module : list->words())
-    if (module.ends_with("self_attn.q_proj") || module.ends_with("self_attn.o_proj") ||
-        module.ends_with("self_attn.*"))
-      return list;
+  const std::vector<std::string> modules = list->words();
+  if (std::any_of(modules.begin(), modules.end(), is_attention)) return list;
   return std::nullopt;
 }
 
@@ -78,12 +87,17 @@ Storage stored(const HfModel& model, std::string dtype, const ConfigValue& named
           fmt::format("{} {}", model.config.cite({named.path()}), named.word())};
 }
 
-/// All matrices in fp8, or all but those of attention.
+/// All matrices in fp8, or all but those of attention. weight_dtype is that of attention and dense
+/// MLPs alike: without experts it is that of the MLPs, which are most of the weights.
 WeightStorage in_fp8(const HfModel& model, const Storage& plain, ConfigSection& section,
                      const ConfigValue& named) {
   const Storage storage = stored(model, "fp8", named);
   const auto spared = spares_attention(section);
   if (!spared) return {storage, storage};
+  if (!model.config.find(kExpertKeys)) {
+    model.remarks.emplace_back("Attention is not quantised, and is counted in fp8 like the MLPs.");
+    return {storage, storage};
+  }
   model.remarks.emplace_back(
       "Attention is not quantised. Shared experts and dense MLPs are counted like attention, in "
       "weight_dtype.");

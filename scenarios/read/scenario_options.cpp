@@ -147,17 +147,21 @@ constexpr Count kMostTitledDevices = Count{1} << 40;
 
 std::string stem(const std::string& path) { return std::filesystem::path(path).stem().string(); }
 
-/// What the options, and settings of one key each, say of ranks that multiply; nothing where a
-/// setting has a map.
+/// What the options and settings say of ranks that multiply, the last one of each key; nothing
+/// where a setting has a map.
 std::optional<std::vector<std::string>> said_ranks(const ScenarioOptions& options) {
-  std::vector<std::string> said{options.tensor, options.data, options.pipeline};
-  for (const std::string& setting : options.settings) {
-    if (setting.starts_with("parallelism=")) return {};
-    for (const std::string_view key : {"tensor", "data", "pipeline", "context"})
-      if (const std::string start = fmt::format("parallelism.{}=", key); setting.starts_with(start))
-        said.push_back(setting.substr(start.size()));
+  std::vector<std::string> said;
+  for (auto [key, text] : {std::pair("parallelism.tensor", options.tensor),
+                           std::pair("parallelism.data", options.data),
+                           std::pair("parallelism.pipeline", options.pipeline),
+                           std::pair("parallelism.context", std::string())}) {
+    for (const std::string& setting : options.settings) {
+      const std::string name = setting.substr(0, setting.find('='));
+      if (name == "parallelism" || name.starts_with(fmt::format("{}.", key))) return {};
+      if (name == key) text = setting.substr(std::min(name.size() + 1, setting.size()));
+    }
+    if (!text.empty()) said.push_back(text);
   }
-  std::erase(said, "");
   return said;
 }
 

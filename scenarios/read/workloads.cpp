@@ -302,9 +302,12 @@ std::string time_text(Seconds time) {
 /// What the fullest device takes at least to read the weights that every token meets: no experts,
 /// no embedding, and nothing that a cache may hold.
 Seconds least_reading_time(const Study& study) {
-  if (!study.model.architecture) return {};
-  const Bytes weights{device_parameters(study).layers *
-                      bytes_per_weight(study.model.architecture->weight_dtype)};
+  if (!study.machine || !study.model.architecture) return {};
+  const Architecture& architecture = *study.model.architecture;
+  // An import counts all that is no routed expert in the type of the widest part.
+  const double bytes = std::min(bytes_per_weight(architecture.weight_dtype),
+                                bytes_per_weight(architecture.expert_dtype));
+  const Bytes weights{device_parameters(study).layers * bytes};
   const std::vector<TransitionPoint>& transition = study.machine->transition;
   const Bytes kept = transition.empty() ? Bytes{} : transition.back().footprint;
   return weights > kept ? (weights - kept) / study.machine->memory_ceiling : Seconds{};

@@ -100,7 +100,7 @@ class EvaluateTest(Case):
     def test_says_the_verdict_of_the_report(self):
         with tempfile.TemporaryDirectory() as folder:
             summary = printed("report", *LLAMA_OPTIONS, folder=folder)
-        self.assertEqual(depthcost.evaluate(**LLAMA).verdict + "\n-> depthcost-report/llama_3_1_70b_h100_sxm.md\n", summary)
+        self.assertEqual(depthcost.evaluate(**LLAMA).verdict + "\n-> depthcost-report/llama_3_1_70b_8xh100_sxm_block_attnres.md\n", summary)
 
     def test_becomes_a_plain_dict_where_it_is_copied(self):
         answer = depthcost.evaluate(TINY, rows="sums")

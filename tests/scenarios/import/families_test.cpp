@@ -544,8 +544,30 @@ TEST(ImportedQuantisation, ReadsEightBitFloats) {
   EXPECT_EQ(dtypes_of("{" + float8 + ", \"ignore\": [\"lm_head\"], \"kv_cache_scheme\": null}"),
             "dtype=bf16 weight_dtype=fp8 ");
   EXPECT_EQ(dtypes_of("{" + float8 + ", \"ignore\": [\"re:.*self_attn.*\"]}"),
-            "dtype=bf16 weight_dtype=bf16 expert_dtype=fp8 ");
+            "dtype=bf16 weight_dtype=fp8 ")
+      << "MLPs are most of the weights";
   EXPECT_EQ(dtypes_of("{\"quant_method\": \"fbgemm_fp8\"}"), "dtype=bf16 weight_dtype=fp8 ");
+}
+
+/// Qwen3-235B in fp8: whether attention is, too.
+std::string weight_dtype_with(const std::string& ignored) {
+  const ImportedModel model =
+      edited("qwen3_235b", "\"torch_dtype\"",
+             "\"quantization_config\": {\"quant_method\": \"compressed-tensors\", \"format\": "
+             "\"float-quantized\", \"ignore\": [\"lm_head\", \"" +
+                 ignored + "\"]}, \"torch_dtype\"");
+  for (const ImportedKey& key : model.keys)
+    if (key.value.key == "weight_dtype") return key.value.text;
+  return "";
+}
+
+TEST(ImportedQuantisation, SparesAttentionOfTheDecoderAlone) {
+  for (const char* of_decoder :
+       {"re:.*self_attn.*", "re:.*self_attn", "model.layers.0.self_attn.q_proj"})
+    EXPECT_EQ(weight_dtype_with(of_decoder), "bf16") << of_decoder;
+  for (const char* other :
+       {"vision_tower.encoder.layers.0.self_attn.q_proj", "model.layers.0.self_attn.kv_b_proj"})
+    EXPECT_EQ(weight_dtype_with(other), "fp8") << other;
 }
 
 TEST(ImportedQuantisation, ReadsTheCachesOwnDtype) {

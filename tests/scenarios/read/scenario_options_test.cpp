@@ -158,7 +158,10 @@ TEST(ScenarioOptions, CountDevicesThatSettingsName) {
         .study.name;
   };
   EXPECT_EQ(title({"parallelism.context=4", "parallelism.expert=8"}), "kimi_k3 on 32 x b300_sxm");
+  EXPECT_EQ(title({"parallelism.context=2", "parallelism.context=4"}), "kimi_k3 on 32 x b300_sxm")
+      << "the last one counts";
   EXPECT_EQ(title({"parallelism={data: 4}"}), "kimi_k3 on b300_sxm");
+  EXPECT_EQ(title({"parallelism.data.value=4"}), "kimi_k3 on b300_sxm");
 }
 
 struct Case {

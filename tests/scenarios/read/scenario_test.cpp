@@ -421,5 +421,18 @@ TEST(Budgets, AreReadInBaseUnits) {
   }
 }
 
+/// Without hardware nothing is known that a measured step could be too short for.
+TEST(Scenarios, MayHaveAMeasuredStepWithoutHardware) {
+  for (const char* asked : {"{decode: {sequences: 8}}\nbaseline_step: {decode: 1 ms}\n",
+                            "{prefill: {tokens: 4096}}\nbaseline_step: {prefill: 1 ms}\n"}) {
+    const Study study = test::parse_scenario(fmt::format("schema: depthcost/1\nmodel: "
+                                                         "llama_3_1_8b\nworkload: {}",
+                                                         asked),
+                                             "it.yaml")
+                            .study;
+    EXPECT_FALSE(study.machine);
+  }
+}
+
 }  // namespace
 }  // namespace depthcost::scenario_test
