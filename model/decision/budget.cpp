@@ -115,6 +115,16 @@ bool asks_for(const Study& study, WorkloadKind workload) {
   return false;
 }
 
+/// Whether a modelled training step cannot be run. Who has measured it has run it.
+bool is_training_too_large(const Study& study) {
+  if (study.training->baseline_step || !study.model.architecture || !has_memory_capacity(study))
+    return false;
+  Bytes need;
+  for (const MemoryRow& row : training_memory_rows(study, study.path, study.schedule))
+    need += row.bytes;
+  return need > *study.machine->memory_capacity;
+}
+
 BudgetRow overhead_row(const Budget& budget, const BudgetInputs& inputs, WorkloadKind workload) {
   const Study& study = inputs.study;
   if (!asks_for(study, workload))
@@ -332,6 +342,9 @@ std::vector<BudgetRow> budget_rows(const BudgetInputs& inputs) {
   std::vector<BudgetRow> rows;
   for (const Budget& budget : inputs.study.budgets) {
     BudgetRow& row = rows.emplace_back(decided_row(budget, inputs));
+    if (budget.kind == BudgetKind::training_overhead && row.low &&
+        is_training_too_large(inputs.study))
+      row = unknown(budget, "training does not fit into the device's memory");
     if (!may_break(row)) continue;
     Remedy remedy = nearest_remedy(row, inputs);
     if (!remedy.change.empty()) row.remedies.push_back(std::move(remedy));

@@ -29,7 +29,9 @@ struct Asked {
 bool keeps(const Asked& asked, Count size) {
   Study study = asked.study;
   set_blocks(study.path.scheme.parameters, partition_by_size(study.model.num_layers, size));
-  if (asked.losses == Losses::published && !quality_of(study.path.scheme).at_most()) return false;
+  const bool is_published = quality_of(study.path.scheme).at_most().has_value();
+  if (asked.losses != Losses::any && is_published != (asked.losses == Losses::published))
+    return false;
   const BudgetRow row = decided_for(study, asked.budget);
   if (row.verdict == Verdict::pass) return true;
   return asked.kept == Kept::likely && row.middle && *row.middle <= asked.budget.limit;
@@ -103,10 +105,11 @@ bool is_simulated(BudgetKind kind) {
   return kind == BudgetKind::training_overhead || kind == BudgetKind::exposed_communication;
 }
 
-/// The study itself and, where its steps are not simulated, with each other schedule that can run.
+/// The study itself and, where the budget is of a step that is not simulated, with each other
+/// schedule that can run.
 std::vector<Study> schedules_of(const Study& study, BudgetKind kind) {
   std::vector<Study> studies{study};
-  if (is_simulated(kind)) return studies;
+  if (kind != BudgetKind::decode_overhead && kind != BudgetKind::prefill_overhead) return studies;
   for (const Schedule schedule : study.path.scheme.rule->schedules) {
     if (schedule == study.schedule || is_bound(study.path.scheme, schedule)) continue;
     studies.push_back(study);
@@ -147,16 +150,17 @@ std::optional<Count> nearest_block_size(const Study& study, const Budget& budget
 }
 
 std::optional<Remedy> nearest_blocks(const Study& study, const BudgetRow& row) {
-  auto surely = nearest_of_schedules(study, row.budget, Kept::surely, Losses::published);
+  const auto surely = nearest_of_schedules(study, row.budget, Kept::surely, Losses::published);
   if (surely) return surely;
   const bool may_become_likely =
       !is_simulated(row.budget.kind) && row.middle && *row.middle > row.budget.limit;
   if (may_become_likely)
     if (auto likely = nearest_of_schedules(study, row.budget, Kept::likely, Losses::published))
       return likely;
-  surely = nearest_of_schedules(study, row.budget, Kept::surely, Losses::any);
-  if (surely) surely->change += " (coarser than any with a published loss)";
-  return surely;
+  const auto coarser = nearest_block_size(study, row.budget, Kept::surely, Losses::coarser);
+  if (!coarser) return std::nullopt;
+  return Remedy{fmt::format("block_size {} (coarser than any with a published loss)", *coarser),
+                Kept::surely};
 }
 
 }  // namespace depthcost

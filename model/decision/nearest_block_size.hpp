@@ -9,8 +9,9 @@
 
 namespace depthcost {
 
-/// Which sizes are tried: those that are no coarser than any with a published loss, or all.
-enum class Losses : std::uint8_t { published, any };
+/// Which sizes are tried: those that are no coarser than any with a published loss, the others, or
+/// all.
+enum class Losses : std::uint8_t { published, coarser, any };
 
 /// The block size closest to the study's own with which the budget holds, surely or likely, all
 /// else being as it is; of two equally close ones the larger. A size that splits a decoder layer is
@@ -20,9 +21,9 @@ enum class Losses : std::uint8_t { published, any };
 std::optional<Count> nearest_block_size(const Study& study, const Budget& budget,
                                         Kept kept = Kept::surely, Losses losses = Losses::any);
 
-/// The nearest block size, with another schedule where that comes nearer. Of sizes with a published
-/// loss one that surely keeps the budget, else, where the study's own median breaks it, one that
-/// likely does; else any size that surely keeps it. Of a training step the study's own schedule and
+/// The nearest block size: of those with a published loss one that surely keeps the budget, else,
+/// where the study's own median breaks it, one that likely does, of decode and prefill with another
+/// schedule where that comes nearer; else a coarser one that surely keeps it. Of a training step
 /// sure sizes alone: each is simulated.
 std::optional<Remedy> nearest_blocks(const Study& study, const BudgetRow& row);
 

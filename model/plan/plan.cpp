@@ -38,12 +38,14 @@ double replicas_of(const Study& study) {
   return is_shared ? 1 : static_cast<double>(study.data_parallel_size);
 }
 
-/// The choice that keeps all limits; where nobody has published a loss of the scheme, the cheapest.
+/// The choice that keeps all limits; where nobody has published a loss of the scheme, or of the
+/// block size that is written, the cheapest.
 std::optional<std::size_t> kept_choice(const Sweep& sweep, const Recommendation& said) {
   if (said.best) return said.best;
   return cheapest_choice(sweep, 0, [&](const SweepPoint& point) {
     const std::vector<PointBudget> budgets = sweep.budgets(point);
-    return point.choice->quality.by_size.kind == ReadingKind::unmeasured &&
+    const bool has_rivals = said.cheapest.has_value();  // with a published loss
+    return (!has_rivals || point.choice->quality.by_size.kind == ReadingKind::unmeasured) &&
            std::none_of(budgets.begin(), budgets.end(), is_broken);
   });
 }

@@ -89,9 +89,10 @@ void add_default_limits(Study& study) {
   };
   if (!study.machine) return;
   // Who has measured a step has run it; else what does not fit is no choice.
-  const bool is_measured = study.decode && !study.decode->baseline_steps.empty();
+  const bool is_measured = (study.decode && !study.decode->baseline_steps.empty()) ||
+                           (study.training && study.training->baseline_step);
   if (study.machine->memory_capacity && study.model.architecture && !is_measured &&
-      (study.decode || study.prefill))
+      (study.decode || study.prefill || study.training))
     add(BudgetKind::device_memory, 0);
   const auto add_overhead = [&](BudgetKind kind) { add(kind, paper_limit(kind)); };
   if (study.decode) add_overhead(BudgetKind::decode_overhead);

@@ -25,6 +25,15 @@ PointBudget of_training(const Budget& budget, Study study, const SweepPoint& poi
   return {{row.budget, row.low, row.high, row.verdict}};
 }
 
+/// Whether a modelled training step does not fit. Beside other workloads the limit on memory says
+/// so.
+bool cannot_train(const Study& study, const SweepPoint& point) {
+  if (study.decode || study.prefill || !study.training || study.training->baseline_step ||
+      !study.model.architecture || !point.memory || !study.machine)
+    return false;
+  return study.machine->memory_capacity && point.memory->all > *study.machine->memory_capacity;
+}
+
 PointBudget device_memory(const Budget& budget, const Study& study,
                           const std::optional<PointMemory>& memory) {
   if (!memory) return {{.budget = budget}};
@@ -48,6 +57,7 @@ PointBudget Sweep::budget_at(const Budget& budget, const SweepPoint& point) cons
     case BudgetKind::prefill_overhead:
       return overhead(budget, point.prefill);
     case BudgetKind::training_overhead:
+      if (cannot_train(study_, point)) return {{.budget = budget}};
       return overhead(budget, point.training);
     case BudgetKind::exposed_communication:
     case BudgetKind::added_activations:

@@ -219,7 +219,8 @@ const std::array kScenario{
     key(quantity, "budgets.training_overhead", ratio,
         "largest (t - t_base) / t_base of a training step"),
     key(quantity, "budgets.exposed_communication", ratio,
-        "(t - t_free) / t_free of a training step, where t_free has links that take no time"),
+        "(t - t_free) / t_free of a training step, where t_free has links between pipeline stages "
+        "that take no time; collectives and what replicas exchange take as long in both"),
     key(quantity, "budgets.added_activations", ratio,
         "bytes that the residual path keeps for backward passes over those of the standard "
         "residual, less one: the largest of a stage; without received blocks"),

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "model/evaluation/evaluation.hpp"
 #include "model/schemes/list.hpp"
 #include "tests/studies.hpp"
 
@@ -292,6 +293,21 @@ TEST(DeviceMemory, IsKnownFromBelowWithoutACapacity) {
   EXPECT_EQ(row.verdict, Verdict::unknown);
   EXPECT_EQ(row.low, kHeld);
   EXPECT_EQ(row.reason, "the hardware has no memory capacity");
+}
+
+/// No per cents of a step that no device can run; of a measured one somebody has run it.
+TEST(Budgets, OfATrainingStepThatDoesNotFitAreUnknown) {
+  Study study = test::as_llama_8b(test::training_study());
+  study.budgets = {{BudgetKind::training_overhead, 10}};
+  study.machine->memory_capacity = Bytes{1e15};
+  EXPECT_EQ(evaluate_budgets(study).budgets.front().verdict, Verdict::pass);
+  study.machine->memory_capacity = Bytes{1e9};
+  const BudgetRow row = evaluate_budgets(study).budgets.front();
+  EXPECT_EQ(row.verdict, Verdict::unknown);
+  EXPECT_EQ(row.reason, "training does not fit into the device's memory");
+  EXPECT_FALSE(row.low);
+  study.training->baseline_step = Seconds{1000};
+  EXPECT_EQ(evaluate_budgets(study).budgets.front().verdict, Verdict::pass);
 }
 
 }  // namespace

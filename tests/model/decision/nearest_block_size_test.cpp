@@ -93,6 +93,7 @@ TEST(NearestBlockSize, IsFoundForWhatTrainingKeeps) {
 TEST(NearestBlockSize, OfATrainingStepIsFoundAmongAFew) {
   Study study = test::training_study();
   study.compare.clear();
+  study.machine->memory_capacity.reset();
   const Count own = study.path.scheme.parameters.blocks.block_size;
   EXPECT_EQ(nearest_block_size(study, {BudgetKind::training_overhead, 1e6}), own + 2);
   apply({SweptKey::block_size, 2}, study);

@@ -220,6 +220,18 @@ TEST(Plan, TakesTheCheapestOfASchemeWithoutAPublishedLoss) {
   }
 }
 
+/// Coarser than any that is published, as somebody has written them.
+TEST(Plan, TakesBlocksOfAnySizeThatIsWritten) {
+  Study study = with_limit(1);
+  set_blocks(study.path.scheme.parameters, partition_by_size(study.model.num_layers, 48));
+  PlacedStudy at = placed(study, {.tensor = 8, .expert = 8});
+  std::erase_if(at.axes, [](const SweptAxis& axis) { return axis.key == SweptKey::block_size; });
+  const PlannedPlacement plan = planned(at);
+  EXPECT_EQ(plan.fate, PlanFate::keeps);
+  ASSERT_TRUE(plan.blocks);
+  EXPECT_EQ(plan.blocks->block_size, 48);
+}
+
 /// Whether the limit is kept or not: nobody can run the cheapest schedule of Gated Residual.
 TEST(Plan, NeverNamesABound) {
   for (const double limit : {100.0, 1e-6}) {
