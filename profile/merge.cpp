@@ -309,7 +309,7 @@ Fleet merge(const std::vector<NodeProfile>& nodes) {
     }
   if (kept.size() < kFewestNodes)
     throw InputError({"profile merge", 1, 1},
-                     fmt::format("too few profiles (only {} of {} nodes stands inside the fleet)",
+                     fmt::format("too few profiles (only {} of {} nodes stand inside the fleet)",
                                  kept.size(), nodes.size()));
   fleet.typical = places[typical_node(kept)];
   fleet.profile = nodes[fleet.typical].profile;

@@ -67,7 +67,7 @@ struct Profile {
   std::vector<FormError> forms;
   std::vector<Accuracy> accuracy;
   Coverage coverage;  // of the interval of all kernels
-  // Of each operation's own interval, for shapes that were left out in turn.
+  // How many shapes, left out in turn, each operation's own interval holds.
   Coverage operation_coverage;
   std::vector<ProfiledNode> nodes = {};  // if it was merged
 };

@@ -6,6 +6,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/commands/github.hpp"
 #include "cli/output/files.hpp"
+#include "cli/output/stdout.hpp"
 #include "cli/output/version.hpp"
 #include "scenarios/text/input_error.hpp"
 
@@ -32,9 +33,10 @@ ExitCode run_check(const CheckOptions& options, Console& console) {
   console.stop_watching();
   const CheckReport report{.scenarios = checked.scenarios,
                            .unknowns = options.strict ? Unknowns::fail : Unknowns::warn};
-  const std::string text = options.format == "json" ? to_json(report, kVersion) : to_table(report);
+  const std::string text =
+      options.format == Format::json ? to_json(report, kVersion) : to_table(report);
   // The verdict comes first: a file that cannot be written does not hide it.
-  options.github || options.format == "json" ? write_stdout(text) : show(text);
+  options.github || options.format == Format::json ? write_stdout(text) : show(text);
   if (options.github) write_our_codes(to_annotations(annotations(report)));
   for (const InputError& error : checked.errors) show_error(error.what());
   if (!options.junit.empty()) write_file(options.junit, to_junit(junit_suite(report)));

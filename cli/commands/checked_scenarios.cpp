@@ -17,18 +17,12 @@ struct Checked {
   std::optional<InputError> error;
 };
 
-/// Predicted once, where a budget asks for them.
-const std::vector<ComparedCase>& published_kernels() {
-  static const std::vector<ComparedCase> kernels = measured_by_others().kernels;
-  return kernels;
-}
-
 std::vector<BudgetMeasurement> nearest_to_budgets(const Evaluation& evaluation) {
   std::vector<BudgetMeasurement> nearest;
   for (const BudgetRow& row : evaluation.budgets) {
     if (!row.at) continue;
     for (const NearestMeasurement& it :
-         nearest_measurements_at(*row.at, evaluation, published_kernels()))
+         nearest_measurements_at(*row.at, evaluation, measured_by_others().kernels))
       nearest.push_back({row.budget.kind, it.scheme, *row.at, *it.measured});
   }
   return nearest;

@@ -9,6 +9,7 @@
 
 #include "cli/output/console.hpp"
 #include "cli/output/exit_code.hpp"
+#include "cli/output/format.hpp"
 #include "model/decision/scaling.hpp"
 #include "scenarios/measured/mixing_question.hpp"
 #include "scenarios/read/scenario_options.hpp"
@@ -25,38 +26,38 @@ ExitCode run_report(const ReportOptions& options, Console& console);
 
 struct EvaluateOptions {
   std::string scenario;
-  ScenarioOptions question;      // replaces it if it has a model
-  std::string format = "table";  // table | json | csv | plan
-  bool details = false;          // every table
-  bool layers = false;           // and one row for each layer
-  std::string constants;         // a file of fitted constants; those that ship if empty
+  ScenarioOptions question;       // replaces it if it has a model
+  Format format = Format::table;  // table | json | csv | plan
+  bool details = false;           // every table
+  bool layers = false;            // and one row for each layer
+  std::string constants;          // a file of fitted constants; those that ship if empty
 };
 ExitCode run_evaluate(const EvaluateOptions& options, Console& console);
 
 struct FamilyOptions {
   std::string scenario;
-  ScenarioOptions question;      // replaces it if it has a model
-  std::string format = "table";  // table | json
+  ScenarioOptions question;       // replaces it if it has a model
+  Format format = Format::table;  // table | json
 };
 ExitCode run_family(const FamilyOptions& options);
 
 struct CheckOptions {
   std::vector<std::string> scenarios;
-  ScenarioOptions question;      // replaces them if it has a model
-  std::string format = "table";  // table | json
-  bool strict = false;           // `unknown` fails
-  std::string junit;             // file to write
-  bool github = false;           // annotations behind the tables, and the summary of the step
+  ScenarioOptions question;       // replaces them if it has a model
+  Format format = Format::table;  // table | json
+  bool strict = false;            // `unknown` fails
+  std::string junit;              // file to write
+  bool github = false;            // annotations behind the tables, and the summary of the step
 };
 ExitCode run_check(const CheckOptions& options, Console& console);
 
 struct DiffOptions {
   std::string before;  // results of `evaluate --format json`
   std::string after;
-  std::string tolerance;         // "1 %"; nothing may move if empty
-  std::string format = "table";  // table | json | markdown
-  bool strict = false;           // an improvement is a difference too
-  bool details = false;          // every section that moved
+  std::string tolerance;          // "1 %"; nothing may move if empty
+  Format format = Format::table;  // table | json | markdown
+  bool strict = false;            // an improvement is a difference too
+  bool details = false;           // every section that moved
 };
 ExitCode run_diff(const DiffOptions& options);
 
@@ -75,16 +76,16 @@ struct ImportOptions {
 ExitCode run_import(const ImportOptions& options, Console& console);
 
 struct CompareOptions {
-  std::string measurements;      // a CSV file, samples or a profile
-  bool published = false;        // compares published measurements instead
-  std::string hardware;          // what was measured: a preset or a path
-  std::string tolerances;        // a file of rules; the built-in rules if empty
-  std::string constants;         // a file of fitted constants; those that ship if empty
-  std::string format = "table";  // table | markdown | json
-  std::string junit;             // file to write
-  bool github = false;           // annotations behind the report
-  bool strict = false;           // an ambiguous case fails if its rule blocks
-  bool writes_template = false;  // writes an empty table with its columns explained
+  std::string measurements;       // a CSV file, samples or a profile
+  bool published = false;         // compares published measurements instead
+  std::string hardware;           // what was measured: a preset or a path
+  std::string tolerances;         // a file of rules; the built-in rules if empty
+  std::string constants;          // a file of fitted constants; those that ship if empty
+  Format format = Format::table;  // table | markdown | json
+  std::string junit;              // file to write
+  bool github = false;            // annotations behind the report
+  bool strict = false;            // an ambiguous case fails if its rule blocks
+  bool writes_template = false;   // writes an empty table with its columns explained
   bool lists_operations = false;
   std::string scenario;                         // what `measurements`, a trace, is a step of
   std::optional<UnreadScenario> document = {};  // in place of that file
@@ -100,7 +101,7 @@ struct SweepOptions {
   std::string scenario;
   ScenarioOptions question;       // replaces it if it has a model
   std::vector<std::string> axes;  // KEY=VALUES; without any as plan_sweep says
-  std::string format = "table";   // table | json | csv | markdown
+  Format format = Format::table;  // table | json | csv | markdown
   std::string directory;          // for files; stdout if empty
   Count max_points = kDefaultMaxPoints;
   double compute = kMostFittedCompute;  // PFLOP/s-days of the break-even
@@ -114,16 +115,16 @@ struct PlanOptions {
   std::string scenario;
   ScenarioOptions question;  // replaces it if it has a model
   std::int64_t devices = 0;
-  std::string max_overhead;     // "2%"; the scenario's limits, or the paper's, if empty
-  std::string format = "text";  // text | json
+  std::string max_overhead;      // "2%"; the scenario's limits, or the paper's, if empty
+  Format format = Format::text;  // text | json
 };
 ExitCode run_plan(const PlanOptions& options, Console& console);
 
 struct MixingOptions {
   MixingQuestion question;
   bool magnitude = false;
-  std::string format = "table";  // table | json | csv
-  std::string directory;         // for files; stdout if empty
+  Format format = Format::table;  // table | json | csv
+  std::string directory;          // for files; stdout if empty
 };
 
 ExitCode run_mixing(const MixingOptions& options, Console& console);

@@ -8,6 +8,7 @@
 #include "cli/commands/compared_trace.hpp"
 #include "cli/output/files.hpp"
 #include "cli/output/plot_files.hpp"
+#include "cli/output/stdout.hpp"
 #include "cli/output/version.hpp"
 #include "reports/comparison/comparison_gates.hpp"
 #include "reports/comparison/operation_list.hpp"
@@ -16,16 +17,16 @@
 namespace depthcost {
 namespace {
 
-std::string text_of(const ComparisonReport& report, const std::string& format) {
-  if (format == "json") return to_json(report, kVersion);
-  return format == "markdown" ? to_markdown(report) : to_table(report);
+std::string text_of(const ComparisonReport& report, Format format) {
+  if (format == Format::json) return to_json(report, kVersion);
+  return format == Format::markdown ? to_markdown(report) : to_table(report);
 }
 
-ExitCode print(const TraceReport& report, const std::string& format) {
-  if (format == "table")
+ExitCode print(const TraceReport& report, Format format) {
+  if (format == Format::table)
     show(to_table(report));
   else
-    write_stdout(format == "json" ? to_json(report, kVersion) : to_markdown(report));
+    write_stdout(format == Format::json ? to_json(report, kVersion) : to_markdown(report));
   return ExitCode::good;
 }
 
@@ -39,7 +40,7 @@ ExitCode exit_code(const ComparisonReport& report) {
 /// The document with its roofline.
 void write_document(const ComparisonReport& report, const CompareOptions& options,
                     Progress& progress) {
-  const std::string stem = std::filesystem::path(options.measurements).stem().string();
+  const std::string stem = std::filesystem::path(compared_file(options)).stem().string();
   std::vector<Plot> plots;
   if (auto plot = roofline_plot(*report.machine, report.cases)) plots.push_back(*std::move(plot));
   DrawnPlots drawn = draw(plots, stem, progress);
@@ -52,7 +53,7 @@ void write_document(const ComparisonReport& report, const CompareOptions& option
 
 ExitCode print(const ComparisonReport& report, const CompareOptions& options) {
   const std::string text = text_of(report, options.format);
-  const bool is_for_people = options.format == "table" && !options.github;
+  const bool is_for_people = options.format == Format::table && !options.github;
   is_for_people ? show(text) : write_stdout(text);
   if (options.github) write_our_codes(to_annotations(annotations(report)));
   if (!options.junit.empty()) write_file(options.junit, to_junit(junit_suite(report)));
@@ -68,7 +69,7 @@ ExitCode run_compare(const CompareOptions& options, Console& console) {
     return ExitCode::good;
   }
   if (options.lists_operations) {
-    write_stdout(operation_list(options.format, kVersion));
+    write_stdout(operation_list(name(options.format), kVersion));
     return ExitCode::good;
   }
   if (!options.scenario.empty()) return print(compared_trace(options), options.format);

@@ -39,7 +39,7 @@ ComparisonReport published_report(const CompareOptions& options) {
 }
 
 std::vector<PublishedBeside> nearest_to(const std::vector<ComparedCase>& cases) {
-  const std::vector<ComparedCase> published = measured_by_others().kernels;
+  const std::vector<ComparedCase>& published = measured_by_others().kernels;
   std::vector<PublishedBeside> rows;
   for (const ComparedCase& ours : cases)
     if (const ComparedCase* found = nearest_published(ours, published))
@@ -148,9 +148,17 @@ void require_no_conflicts(const CompareOptions& options) {
     refuse_call("conflicting --published (--scenario is given)");
   if (options.published && !options.hardware.empty())
     refuse_call("conflicting --hardware (published measurements name their own)");
+  if (options.published && !options.constants.empty())
+    refuse_call(
+        "conflicting --constants (published measurements are held against constants that "
+        "have not seen them)");
   if (!options.directory.empty() && (options.published || !options.scenario.empty()))
     refuse_call("conflicting --output (a document is of kernels of one machine)");
   if (options.github) require_text_for_github("compare", options.format);
+}
+
+std::string compared_file(const CompareOptions& options) {
+  return options.measurements.empty() ? local_profile() : options.measurements;
 }
 
 std::string table_template() {
@@ -168,7 +176,7 @@ std::string table_template() {
 
 ComparisonReport compared_measurements(const CompareOptions& options) {
   if (options.published) return published_report(options);
-  const std::string input = options.measurements.empty() ? local_profile() : options.measurements;
+  const std::string input = compared_file(options);
   const bool is_samples = input.ends_with(".json");
   if (is_samples && options.hardware.empty())
     refuse_call("missing --hardware (the profile of the machine; of a trace: --scenario)");

@@ -16,6 +16,10 @@ namespace depthcost {
 /// Throws InputError for options that exclude each other.
 void require_no_conflicts(const CompareOptions& options);
 
+/// The file that is named; else the profile that scripts/measure writes. Throws InputError where
+/// there is neither.
+std::string compared_file(const CompareOptions& options);
+
 /// A table without rows: each column explained in a comment, then the header.
 std::string table_template();
 

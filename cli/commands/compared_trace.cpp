@@ -4,15 +4,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <optional>
-#include <set>
-#include <span>
 
 #include "cli/commands/compared_measurements.hpp"
 #include "model/base/counted.hpp"
 #include "model/evaluation/evaluation.hpp"
-#include "model/ledger/path_operations.hpp"
 #include "profile/traces/kernel_names.hpp"
 #include "scenarios/read/scenario_options.hpp"
 #include "scenarios/text/input_error.hpp"
@@ -29,30 +25,6 @@ void require_trace_options(const CompareOptions& options) {
         "conflicting --tolerances, --junit, --github or --strict (a trace has no verdicts)");
 }
 
-/// Launches of the study's own path in a step.
-Count launches_of(const Study& study, WorkloadId workload) {
-  const auto operations = all_operations(study.path, quoted_schedule(study, study.path));
-  Count runs = 1;
-  if (workload.kind == WorkloadKind::prefill && study.prefill->chunk)
-    runs = (study.prefill->tokens + *study.prefill->chunk - 1) / *study.prefill->chunk;
-  return runs * static_cast<Count>(operations.size());
-}
-
-std::vector<PredictedTrace> predicted_rows(const Evaluation& evaluation) {
-  const ResidualPath& own = evaluation.paths.front();
-  std::vector<PredictedTrace> rows;
-  for (const StepRow& row : evaluation.step)
-    if (row.path == &own && row.schedule == quoted_schedule(evaluation.study, own))
-      rows.push_back({.workload = row.workload,
-                      .launches = launches_of(evaluation.study, row.workload),
-                      .residual = row.residual,
-                      .standard = row.residual.value - row.delta.value,
-                      .share = row.share,
-                      .overhead = row.overhead,
-                      .fits = !does_not_fit(row)});
-  return rows;
-}
-
 /// The workload that the trace is a step of, where it is known.
 std::optional<WorkloadId> workload_of(const CompareOptions& options,
                                       const std::vector<PredictedTrace>& rows) {
@@ -65,30 +37,6 @@ std::optional<WorkloadId> workload_of(const CompareOptions& options,
     refuse_call(fmt::format("unknown workload '{}' (the scenario has: {})",
                             printable(options.workload), fmt::join(names, ", ")));
   return rows.size() == 1 ? std::optional(rows.front().workload) : std::nullopt;
-}
-
-/// "mhc_pre" of "mhc_pre/on_chip".
-std::string_view without_variant(OperationId id) { return name(id).substr(0, name(id).find('/')); }
-
-/// Whether some schedule of the path launches an operation of that name.
-bool launches(const ResidualPath& path, std::string_view operation) {
-  const std::span<const Schedule> schedules = path.scheme.rule->schedules;
-  return std::any_of(schedules.begin(), schedules.end(), [&](Schedule schedule) {
-    const std::vector<PlacedOperation> all = all_operations(path, schedule);
-    return std::any_of(all.begin(), all.end(), [&](const PlacedOperation& placed) {
-      return without_variant(placed.operation.id) == operation;
-    });
-  });
-}
-
-void add_prediction(TracedStep& traced, const Evaluation& evaluation) {
-  const ResidualPath& own = evaluation.paths.front();
-  traced.predicted = predicted_rows(evaluation);
-  if (evaluation.study.pipeline) traced.pipeline_stages = evaluation.study.pipeline->num_stages;
-  std::set<std::string> foreign;
-  for (const TracedKernels& kernels : traced.operations)
-    if (!launches(own, without_variant({kernels.name}))) foreign.insert(kernels.name);
-  traced.foreign.assign(foreign.begin(), foreign.end());
 }
 
 std::vector<std::string> notes_of(const KernelTrace& trace) {

@@ -1,7 +1,7 @@
 // `diff`: what changed between two results. Exit code 0: nothing for the worse. 1: a prediction by
 // more than the tolerance, or a verdict. 2: bad input.
 #include "cli/commands/commands.hpp"
-#include "cli/output/files.hpp"
+#include "cli/output/stdout.hpp"
 #include "cli/output/version.hpp"
 #include "reports/difference/difference_report.hpp"
 #include "reports/formats/json_writer.hpp"
@@ -17,9 +17,9 @@ double tolerance_of(const DiffOptions& options) {
                         "tolerance", Range::non_negative);
 }
 
-std::string text_of(const DifferenceReport& report, const std::string& format) {
-  if (format == "json") return to_json(report, kVersion);
-  return format == "markdown" ? to_markdown(report) : to_table(report);
+std::string text_of(const DifferenceReport& report, Format format) {
+  if (format == Format::json) return to_json(report, kVersion);
+  return format == Format::markdown ? to_markdown(report) : to_table(report);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "cli/output/console.hpp"
-#include "cli/output/files.hpp"
+#include "cli/output/stdout.hpp"
 #include "cli/output/version.hpp"
 #include "model/evaluation/evaluation.hpp"
 #include "model/evaluation/predicted_work.hpp"
@@ -47,7 +47,7 @@ ExitCode run_evaluate(const EvaluateOptions& options, Console& console) {
   console.watch("evaluate");
   const Scenario scenario =
       asked_scenario(options.scenario, options.question, constants_of_option(options.constants));
-  if (options.format == "plan")
+  if (options.format == Format::plan)
     require_training(scenario.study,
                      options.scenario.empty() ? options.question.model : options.scenario);
   if (options.layers) require_few_rows(scenario.study);
@@ -55,11 +55,11 @@ ExitCode run_evaluate(const EvaluateOptions& options, Console& console) {
   const std::vector<LedgerRow> layers =
       options.layers ? all_layers(evaluation) : std::vector<LedgerRow>{};
   console.stop_watching();
-  if (options.format == "json")
+  if (options.format == Format::json)
     write_stdout(to_json(evaluation, scenario.values, {kVersion, layers}));
-  else if (options.format == "csv")
+  else if (options.format == Format::csv)
     write_stdout(to_csv(evaluation, layers));
-  else if (options.format == "plan")
+  else if (options.format == Format::plan)
     write_stdout(pipeline_plan(evaluation));
   else
     show(text_for_people(evaluation, options, layers));

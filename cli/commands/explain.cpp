@@ -5,7 +5,7 @@
 
 #include "cli/commands/commands.hpp"
 #include "cli/output/console.hpp"
-#include "cli/output/files.hpp"
+#include "cli/output/stdout.hpp"
 #include "scenarios/read/scenario.hpp"
 #include "scenarios/text/input_error.hpp"
 #include "scenarios/text/suggest.hpp"

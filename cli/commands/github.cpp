@@ -9,8 +9,8 @@
 
 namespace depthcost {
 
-void require_text_for_github(const std::string& command, const std::string& format) {
-  if (format == "json")
+void require_text_for_github(const std::string& command, Format format) {
+  if (format == Format::json)
     throw InputError({command, 1, 1}, "conflicting --github (stdout holds JSON and nothing else)");
 }
 

@@ -5,6 +5,7 @@
 
 #include "cli/commands/commands.hpp"
 #include "cli/output/files.hpp"
+#include "cli/output/stdout.hpp"
 #include "scenarios/text/input_error.hpp"
 
 namespace depthcost {

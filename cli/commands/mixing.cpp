@@ -7,6 +7,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/commands/random_magnitudes.hpp"
 #include "cli/output/plot_files.hpp"
+#include "cli/output/stdout.hpp"
 #include "cli/output/version.hpp"
 #include "reports/mixing/mixing_report.hpp"
 #include "scenarios/text/input_error.hpp"
@@ -36,8 +37,9 @@ MixingReport report_of(const Study& study, const MixingOptions& options, const C
 std::vector<NewFile> files_of(const MixingReport& report, const MixingOptions& options,
                               Progress& progress) {
   const std::string stem = std::filesystem::path(options.question.scenario).stem().string();
-  if (options.format == "json") return {{stem + "-mixing.json", mixing_json(report, kVersion)}};
-  if (options.format == "csv") return {{stem + "-mixing.csv", mixing_csv(report)}};
+  if (options.format == Format::json)
+    return {{stem + "-mixing.json", mixing_json(report, kVersion)}};
+  if (options.format == Format::csv) return {{stem + "-mixing.csv", mixing_csv(report)}};
   DrawnPlots drawn = draw(mixing_plots(report), stem, progress);
   std::vector<NewFile> files = std::move(drawn.files);
   files.push_back(
@@ -57,9 +59,9 @@ ExitCode run_mixing(const MixingOptions& options, Console& console) {
     show(fmt::format("-> {}/{}\n", options.directory, files.back().name));
     return ExitCode::good;
   }
-  if (options.format == "json") write_stdout(mixing_json(report, kVersion));
-  if (options.format == "csv") write_stdout(mixing_csv(report));
-  if (options.format == "table") show(mixing_text(report));
+  if (options.format == Format::json) write_stdout(mixing_json(report, kVersion));
+  if (options.format == Format::csv) write_stdout(mixing_csv(report));
+  if (options.format == Format::table) show(mixing_text(report));
   return ExitCode::good;
 }
 

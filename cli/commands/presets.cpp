@@ -7,7 +7,7 @@
 
 #include "cli/commands/commands.hpp"
 #include "cli/output/console.hpp"
-#include "cli/output/files.hpp"
+#include "cli/output/stdout.hpp"
 #include "reports/formats/text_table.hpp"
 #include "scenarios/keys/schema.hpp"
 #include "scenarios/presets/lint.hpp"

@@ -3,7 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "cli/commands/commands.hpp"
-#include "cli/output/files.hpp"
+#include "cli/output/stdout.hpp"
 #include "profile/profile_file.hpp"
 #include "profile/verify.hpp"
 #include "scenarios/text/input_error.hpp"
@@ -48,7 +48,7 @@ ExitCode run_profile_verify(const std::vector<std::string>& paths, Console& cons
     text += one.findings;
     if (!one.refusal.empty()) refusals.push_back(one.refusal);
     code = worst(code, one.code);
-    ++progress.done;
+    progress.count();
   }
   console.stop_watching();
   write_stdout(text);

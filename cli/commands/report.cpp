@@ -17,7 +17,7 @@ ExitCode run_report(const ReportOptions& options, Console& console) {
   std::set<std::string> names;
   Progress& progress = console.watch("report");
   progress.expected = paths.size() * (1 + kUsualPlots);
-  const MeasuredByOthers published = measured_by_others();
+  const MeasuredByOthers& published = measured_by_others();
   for (const std::string& path : paths) {
     Report report = made_report(asked_scenario(path, options.question),
                                 stem_of(path, options.question), published, progress);

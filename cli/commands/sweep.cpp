@@ -8,6 +8,7 @@
 #include "cli/commands/swept_scenes.hpp"
 #include "cli/output/files.hpp"
 #include "cli/output/plot_files.hpp"
+#include "cli/output/stdout.hpp"
 #include "cli/output/version.hpp"
 #include "cli/shards/sweep_shard.hpp"
 #include "scenarios/text/input_error.hpp"
@@ -21,9 +22,9 @@ constexpr const char* kNoPlots = "Plots: -o DIR writes them beside the document.
 std::vector<NewFile> files_of(const SweepReport& report, const SweepOptions& options,
                               Progress& progress) {
   const std::string stem = stem_of(options.scenario, options.question);
-  if (options.format == "json") return {{stem + "-sweep.json", sweep_json(report, kVersion)}};
-  if (options.format == "csv") return {{stem + "-sweep.csv", sweep_csv(report)}};
-  if (options.format == "table") return {{stem + "-sweep.txt", sweep_text(report)}};
+  if (options.format == Format::json) return {{stem + "-sweep.json", sweep_json(report, kVersion)}};
+  if (options.format == Format::csv) return {{stem + "-sweep.csv", sweep_csv(report)}};
+  if (options.format == Format::table) return {{stem + "-sweep.txt", sweep_text(report)}};
   DrawnPlots drawn = draw(sweep_plots(report), stem, progress);
   std::vector<NewFile> files = std::move(drawn.files);
   files.push_back(
@@ -73,13 +74,14 @@ ExitCode run_sweep(const SweepOptions& options, Console& console) {
   writing.expected = groups_of(report).size();
   report.writing = &writing;
   // Plots need a folder; without one the document has none.
-  const bool is_alone = options.directory.empty() && options.format == "markdown";
+  const bool is_alone = options.directory.empty() && options.format == Format::markdown;
   const std::vector<NewFile> files =
       is_alone ? std::vector<NewFile>{{"", sweep_markdown(report, {}, kNoPlots, kVersion)}}
                : files_of(report, options, writing);
   console.stop_watching();
   if (options.directory.empty()) {
-    options.format == "table" ? show(files.back().content) : write_stdout(files.back().content);
+    options.format == Format::table ? show(files.back().content)
+                                    : write_stdout(files.back().content);
     return ExitCode::good;
   }
   write_files(options.directory, files);

@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "cli/output/files.hpp"
+#include "cli/output/stdout.hpp"
 #include "reports/formats/harmless_text.hpp"
 
 namespace depthcost {

@@ -26,12 +26,4 @@ void write_file(const std::string& path, const std::string& content);
 /// Appends to a file, and creates it if needed. Throws InputError.
 void append_to_file(const std::string& path, const std::string& content);
 
-/// Writes what harmless() leaves of the text to stdout. Throws if the disk is full. Where the
-/// reader is gone, as that of `| head`, the program ends with 141, the shell's code of a closed
-/// pipe.
-void write_stdout(const std::string& text);
-
-/// The same for a text whose colours or annotations are our own.
-void write_our_codes(const std::string& text);
-
 }  // namespace depthcost

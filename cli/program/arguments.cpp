@@ -4,11 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <memory>
 #include <type_traits>
 
 #include "cli/commands/commands.hpp"
-#include "cli/output/files.hpp"
+#include "cli/output/stdout.hpp"
 #include "cli/program/completion.hpp"
 #include "cli/program/scenario_source.hpp"
 #include "model/plan/placement.hpp"
@@ -38,11 +39,16 @@ void on_call(CLI::App& command, Command& chosen, const std::shared_ptr<Options>&
   });
 }
 
-void add_format(CLI::App& command, std::string& format, const char* meaning,
-                const std::vector<std::string>& formats) {
-  command.add_option("--format", format, meaning)
-      ->check(CLI::IsMember(formats))
-      ->capture_default_str();
+void add_format(CLI::App& command, Format& format, const char* meaning,
+                std::initializer_list<Format> formats) {
+  std::vector<std::string> names;
+  for (const Format one : formats) names.emplace_back(name(one));
+  command
+      .add_option_function<std::string>(
+          "--format", [&format](const std::string& text) { format = named<Format>(text).value(); },
+          meaning)
+      ->check(CLI::IsMember(names))
+      ->default_str(std::string(name(format)));
 }
 
 /// The option --`name`, which the command has. CLI11's own search ends the program where memory is
@@ -89,7 +95,7 @@ void add_evaluate(CLI::App& app, Command& chosen) {
                               {"depthcost evaluate scenarios/kimi_k3_8xb300.yaml --format json"});
   add_scenario(*command, options->scenario, "scenario file", options->question);
   add_format(*command, options->format, "table, json, csv, or plan: what bench_pipeline runs",
-             {"table", "json", "csv", "plan"});
+             {Format::table, Format::json, Format::csv, Format::plan});
   command->add_flag("--details", options->details, "every table: bytes, memory, schedules, terms");
   command->add_flag("--layers", options->layers, "and one row for each layer and operation");
   add_constants(*command, options->constants);
@@ -102,7 +108,7 @@ void add_family(CLI::App& app, Command& chosen) {
                               "every residual connection on one model, fewest bytes a token first",
                               {"depthcost family scenarios/kimi_k3_8xb300.yaml"});
   add_scenario(*command, options->scenario, "scenario file", options->question);
-  add_format(*command, options->format, "table or json", {"table", "json"});
+  add_format(*command, options->format, "table or json", {Format::table, Format::json});
   on_call(*command, chosen, options, run_family);
 }
 
@@ -115,7 +121,7 @@ void add_check(CLI::App& app, Command& chosen) {
                                "--residual block_attnres --block-size 8 --budget "
                                "decode_overhead=2%"});
   add_scenario(*command, options->scenarios, "scenario files", options->question);
-  add_format(*command, options->format, "table or json", {"table", "json"});
+  add_format(*command, options->format, "table or json", {Format::table, Format::json});
   command->add_flag("--strict", options->strict,
                     "fail also where the limit lies inside the 90 % interval");
   command->add_option("--junit", options->junit, "JUnit file to write")
@@ -148,7 +154,7 @@ void add_sweep(CLI::App& app, Command& chosen) {
       ->allow_extra_args(false)
       ->take_all();
   add_format(*command, options->format, "table, json, csv or markdown",
-             {"table", "json", "csv", "markdown"});
+             {Format::table, Format::json, Format::csv, Format::markdown});
   command->add_option("-o,--output", options->directory, "folder for the document and its plots")
       ->type_name(completed::kFolder);
   command->add_option("--max-points", options->max_points, "the most points that a sweep may have")
@@ -185,11 +191,11 @@ void add_plan(CLI::App& app, Command& chosen) {
           "batch sizes of a decode step over all replicas, such as 64 or 1,64; default: 64");
   command->add_option("--devices", options->devices, "number of devices in all")
       ->required()
-      ->check(CLI::Range(Count{1}, kMaxDevices));
+      ->check(CLI::Range(Count{1}, kMostPlannedDevices));
   command->add_option("--max-overhead", options->max_overhead,
                       "such as 2%: the limit of every workload; the scenario's, or the paper's, if "
                       "absent");
-  add_format(*command, options->format, "text or json", {"text", "json"});
+  add_format(*command, options->format, "text or json", {Format::text, Format::json});
   on_call(*command, chosen, options, run_plan);
 }
 
@@ -221,7 +227,8 @@ void add_mixing(CLI::App& app, Command& chosen) {
   command->add_option("--dilation", options->question.dilation, "of denseformer");
   command->add_option("--period", options->question.period, "of denseformer");
   command->add_flag("--magnitude", options->magnitude, "magnitudes of random networks");
-  add_format(*command, options->format, "table, json or csv", {"table", "json", "csv"});
+  add_format(*command, options->format, "table, json or csv",
+             {Format::table, Format::json, Format::csv});
   command->add_option("-o,--output", options->directory, "folder for the document and its plots")
       ->type_name(completed::kFolder);
   on_call(*command, chosen, options, run_mixing);
@@ -246,7 +253,8 @@ void add_diff(CLI::App& app, Command& chosen) {
                       "such as 1%: smaller moves are no difference; 0 if absent");
   command->add_flag("--strict", options->strict, "what became better is a difference too");
   command->add_flag("--details", options->details, "every section that moved, not steps alone");
-  add_format(*command, options->format, "table, json or markdown", {"table", "json", "markdown"});
+  add_format(*command, options->format, "table, json or markdown",
+             {Format::table, Format::json, Format::markdown});
   on_call(*command, chosen, options, run_diff);
 }
 
@@ -270,7 +278,8 @@ void add_compare(CLI::App& app, Command& chosen) {
   command->add_option("--tolerances", options->tolerances, "file of rules")
       ->type_name(completed::kFile);
   add_constants(*command, options->constants);
-  add_format(*command, options->format, "table, markdown or json", {"table", "markdown", "json"});
+  add_format(*command, options->format, "table, markdown or json",
+             {Format::table, Format::markdown, Format::json});
   command->add_option("--junit", options->junit, "JUnit file to write")
       ->type_name(completed::kFile);
   command->add_flag("--github", options->github, "annotations for GitHub behind the report");

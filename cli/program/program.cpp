@@ -10,7 +10,7 @@
 #include <span>
 #include <sstream>
 
-#include "cli/output/files.hpp"
+#include "cli/output/stdout.hpp"
 #include "cli/output/version.hpp"
 #include "cli/program/arguments.hpp"
 #include "cli/program/completion.hpp"

@@ -21,10 +21,10 @@ namespace {
 
 constexpr std::string_view kSchema = "depthcost-shard/2";
 constexpr std::size_t kMostShards = 100'000;
-// A point has a time of each workload, and a time three estimates. Before each row stands how many
-// times it has.
+// A point has a time of each workload, and a time three estimates and its weight. Before each row
+// stands how many times it has.
 constexpr std::size_t kEstimateBytes = 1 + 3 * sizeof(double);
-constexpr std::size_t kTimeBytes = 3 * kEstimateBytes + 2;
+constexpr std::size_t kTimeBytes = 3 * kEstimateBytes + 2 + sizeof(double);
 constexpr std::size_t kRowBytes = 4;
 constexpr std::size_t kMaxShardBytes = 3 * kMostPoints * (kTimeBytes + kRowBytes) + 1000;
 

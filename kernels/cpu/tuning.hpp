@@ -74,14 +74,19 @@ inline constexpr std::size_t kGatePanelColumns = 128;
 inline constexpr std::size_t kLaurelManyTokens = 32;
 /// Rows of a matrix whose products with fewer tokens wait together. [ours]
 inline constexpr std::size_t kLaurelRows = 96;
-/// Vectors: tokens of a tile, which share each panel of the matrices. [ours]
-inline constexpr std::size_t kLaurelTokens = 96;
+/// Vectors: tokens of a tile, which share each panel of the matrices. What they read and write
+/// stays in L2. [ours]
+inline constexpr std::size_t kLaurelTokens = 24;
 /// Columns of L whose panel is in L1 while the tokens meet it. [ours]
 inline constexpr std::size_t kLaurelColumns = 128;
 /// Matrix units: tokens that share the columns of both matrices, which stay in L2. [ours]
 inline constexpr std::size_t kLaurelTileTokens = 64;
 /// Columns of L whose parts the tokens meet before the next. [ours]
 inline constexpr std::size_t kLaurelTileColumns = 256;
+
+/// Panels: columns from one step of the work beside products to the next. Memory has time enough,
+/// and a token's blocks are done before its products are. [ours]
+inline constexpr std::size_t kColumnsPerStep = 4;
 
 // What fits into registers of `lanes` floats: 32 of AVX-512, 16 of smaller targets.
 

@@ -16,17 +16,34 @@
 namespace depthcost {
 
 /// Storage of weights. `mxfp4`: 4 bits and a shared 8-bit scale for 32 of them. `nvfp4`: one
-/// for 16.
-enum class WeightDtype : std::uint8_t { mxfp4, nvfp4, fp8, bf16, f16, f32 };
+/// for 16. `int4_g128`: whole numbers of 4 bits, and a shared 16-bit scale for 128 of them; kernels
+/// widen them and multiply in bf16.
+enum class WeightDtype : std::uint8_t {
+  mxfp4,
+  nvfp4,
+  int4_g32,
+  int4_g64,
+  int4_g128,
+  fp8,
+  bf16,
+  f16,
+  f32
+};
 
-/// Bytes of one weight, its share of a scale included. Scales of fp8 (one for 128 x 128 weights)
-/// are not counted: 0.02 %.
+/// Bytes of one weight, its share of a scale included. Not counted are scales of fp8, one for
+/// 128 x 128 weights (0.02 %), and zero points of int4, 4 bits a group (0.8 % of groups of 128).
 constexpr double bytes_per_weight(WeightDtype dtype) {
   switch (dtype) {
     case WeightDtype::mxfp4:
       return (4 + 8.0 / 32) / 8;
     case WeightDtype::nvfp4:
       return (4 + 8.0 / 16) / 8;
+    case WeightDtype::int4_g32:
+      return (4 + 16.0 / 32) / 8;
+    case WeightDtype::int4_g64:
+      return (4 + 16.0 / 64) / 8;
+    case WeightDtype::int4_g128:
+      return (4 + 16.0 / 128) / 8;
     case WeightDtype::fp8:
       return 1;
     case WeightDtype::bf16:

@@ -86,8 +86,9 @@ Remedy nearest_schedule(const Budget& budget, const BudgetInputs& inputs, Worklo
   double least_middle = budget.limit;
   for (const Schedule schedule : inputs.study.path.scheme.rule->schedules) {
     const auto largest = largest_overhead(inputs, schedule, workload);
-    if (!largest || !largest->at || schedule == inputs.study.schedule ||
-        is_bound(inputs.study.path.scheme, schedule))
+    // A point that does not fit leaves the limit undecided under any schedule.
+    if (!largest || !largest->at || !largest->left_out.empty() ||
+        schedule == inputs.study.schedule || is_bound(inputs.study.path.scheme, schedule))
       continue;
     if (largest->high <= least_high) {
       least_high = largest->high;
@@ -115,14 +116,11 @@ bool asks_for(const Study& study, WorkloadKind workload) {
   return false;
 }
 
-/// Whether a modelled training step cannot be run. Who has measured it has run it.
-bool is_training_too_large(const Study& study) {
-  if (study.training->baseline_step || !study.model.architecture || !has_memory_capacity(study))
-    return false;
-  Bytes need;
-  for (const MemoryRow& row : training_memory_rows(study, study.path, study.schedule))
-    need += row.bytes;
-  return need > *study.machine->memory_capacity;
+/// Whether a modelled training step does not fit.
+bool cannot_train(const BudgetInputs& inputs) {
+  const Study& study = inputs.study;
+  return !is_measured(study, WorkloadKind::training) &&
+         is_too_large(study, inputs.memory, WorkloadId::training(), study.path.scheme);
 }
 
 BudgetRow overhead_row(const Budget& budget, const BudgetInputs& inputs, WorkloadKind workload) {
@@ -342,8 +340,7 @@ std::vector<BudgetRow> budget_rows(const BudgetInputs& inputs) {
   std::vector<BudgetRow> rows;
   for (const Budget& budget : inputs.study.budgets) {
     BudgetRow& row = rows.emplace_back(decided_row(budget, inputs));
-    if (budget.kind == BudgetKind::training_overhead && row.low &&
-        is_training_too_large(inputs.study))
+    if (budget.kind == BudgetKind::training_overhead && row.low && cannot_train(inputs))
       row = unknown(budget, "training does not fit into the device's memory");
     if (!may_break(row)) continue;
     Remedy remedy = nearest_remedy(row, inputs);

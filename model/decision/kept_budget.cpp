@@ -35,8 +35,4 @@ BudgetRow decided_for(const Study& study, const Budget& budget) {
   return decided_row(budget, inputs);
 }
 
-bool surely_keeps(const Study& study, const Budget& budget) {
-  return decided_for(study, budget).verdict == Verdict::pass;
-}
-
 }  // namespace depthcost

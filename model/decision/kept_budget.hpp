@@ -1,4 +1,4 @@
-// Whether a changed study would keep a budget.
+// One budget of a changed study.
 #pragma once
 
 #include "model/decision/budget.hpp"
@@ -7,8 +7,5 @@ namespace depthcost {
 
 /// The budget for the study as it is: its steps and memory are worked out for this one decision.
 BudgetRow decided_for(const Study& study, const Budget& budget);
-
-/// Whether it surely holds.
-bool surely_keeps(const Study& study, const Budget& budget);
 
 }  // namespace depthcost

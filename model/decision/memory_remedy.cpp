@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "model/architecture/expert_layers.hpp"
@@ -59,29 +60,6 @@ std::string nearest_replicas(const Study& study, double limit) {
   return "";
 }
 
-/// The fewest devices, by doubling, over which everything would fit: more tensor ranks, or so many
-/// context ranks, where the cache of latent attention is on every tensor rank.
-std::string nearest_parallelism(const Study& study, double limit) {
-  constexpr Count kMostTensorRanks = 1024;
-  if (!study.model.architecture) return "";
-  const Count heads = heads_to_share(*study.model.architecture);
-  for (Count factor = 2; factor * study.tensor_parallel_size <= kMostTensorRanks; factor *= 2)
-    for (Count context = 1; context <= factor; context *= 2) {
-      Study spread = study;
-      spread.tensor_parallel_size *= factor / context;
-      if (heads % spread.tensor_parallel_size != 0) continue;
-      spread.context_parallel_size *= context;
-      spread.expert_parallel_size =
-          expert_ranks(factor * study.tensor_parallel_size * study.context_parallel_size *
-                           study.data_parallel_size,
-                       std::min(fewest_experts(*study.model.architecture).value_or(1),
-                                factor * study.expert_parallel_size));
-      if (surely_fits(fullest_memory(spread, spread.path), Bytes{limit}))
-        return parallelism_text(spread);
-    }
-  return "";
-}
-
 /// Whether a written attachment joins a collective of tensor ranks. Experts beyond these ranks hand
 /// tokens back by all-to-all, and one rank has no collective: nothing can be fused with either.
 bool joins_collective(const Study& study) {
@@ -104,13 +82,77 @@ std::vector<Study> expert_placements(const Study& study) {
   return placements;
 }
 
+/// With a factor more replicas, and that many fewer sequences each.
+Study with_more_replicas(const Study& study, Count factor) {
+  Study spread = study;
+  spread.data_parallel_size *= factor;
+  for (Count& sequences : spread.decode->sequences) sequences = (sequences + factor - 1) / factor;
+  return spread;
+}
+
+/// "tensor 8, data 2 (16 devices, up to 128 sequences a replica)".
+std::string replicas_text(const Study& placed, std::string_view devices) {
+  const auto& batches = placed.decode->sequences;
+  return fmt::format(
+      "{} ({} devices, up to {} a replica)", ranks_text(placed), devices,
+      counted(*std::max_element(batches.begin(), batches.end()), "sequence", "sequences"));
+}
+
+/// A factor more tensor ranks, of which so many become context ranks. Experts follow.
+Study with_more_ranks(const Study& study, Count factor, Count context) {
+  Study spread = study;
+  spread.tensor_parallel_size *= factor / context;
+  spread.context_parallel_size *= context;
+  spread.expert_parallel_size = expert_ranks(
+      factor * study.tensor_parallel_size * study.context_parallel_size * study.data_parallel_size,
+      std::min(fewest_experts(*study.model.architecture).value_or(1),
+               factor * study.expert_parallel_size));
+  return spread;
+}
+
+/// A factor more devices as tensor ranks, or as replicas where a step has several sequences:
+/// whichever leaves more room. Tensor ranks beyond the heads of a cache share it no further.
+std::string nearest_ranks(const Study& study, Count factor, double limit) {
+  Bytes least{limit};
+  std::string text;
+  const auto consider = [&](const Study& placed, const auto& words) {
+    const Bytes need = fullest_memory(placed, placed.path);
+    if (!surely_fits(need, Bytes{limit}) || need >= least) return;
+    least = need;
+    text = words(placed);
+  };
+  if (heads_to_share(*study.model.architecture) % (factor * study.tensor_parallel_size) == 0)
+    consider(with_more_ranks(study, factor, 1), parallelism_text);
+  if (study.decode && !study.training)
+    for (const Study& placed : expert_placements(with_more_replicas(study, factor)))
+      consider(placed,
+               [](const Study& it) { return replicas_text(it, std::to_string(num_devices(it))); });
+  return text;
+}
+
+/// The fewest devices, by doubling, over which everything would fit: more tensor ranks, more
+/// replicas, or so many context ranks, where the cache of latent attention is on every tensor rank.
+std::string nearest_parallelism(const Study& study, double limit) {
+  constexpr Count kMostTensorRanks = 1024;
+  if (!study.model.architecture) return "";
+  const Count heads = heads_to_share(*study.model.architecture);
+  for (Count factor = 2; factor * study.tensor_parallel_size <= kMostTensorRanks; factor *= 2) {
+    if (std::string ranks = nearest_ranks(study, factor, limit); !ranks.empty()) return ranks;
+    for (Count context = 2; context <= factor; context *= 2) {
+      const Study spread = with_more_ranks(study, factor, context);
+      if (heads % spread.tensor_parallel_size != 0) continue;
+      if (surely_fits(fullest_memory(spread, spread.path), Bytes{limit}))
+        return parallelism_text(spread);
+    }
+  }
+  return "";
+}
+
 /// With a factor fewer tensor ranks, as many times more replicas, and that many fewer sequences
 /// each.
 Study with_replicas(const Study& study, Count factor) {
-  Study spread = study;
+  Study spread = with_more_replicas(study, factor);
   spread.tensor_parallel_size /= factor;
-  spread.data_parallel_size *= factor;
-  for (Count& sequences : spread.decode->sequences) sequences = (sequences + factor - 1) / factor;
   if (spread.prefill) spread.prefill->sequence_shards = spread.tensor_parallel_size;
   if (!fewest_experts(*study.model.architecture)) spread.expert_parallel_size = 1;
   return spread;
@@ -127,10 +169,7 @@ std::string nearest_sequences(const Study& study, double limit) {
     if (study.tensor_parallel_size % factor != 0) continue;
     for (const Study& placed : expert_placements(with_replicas(study, factor))) {
       if (!surely_fits(fullest_memory(placed, placed.path), Bytes{limit})) continue;
-      const auto& batches = placed.decode->sequences;
-      return fmt::format(
-          "{} (the same {} devices, at most {} a replica)", ranks_text(placed), num_devices(placed),
-          counted(*std::max_element(batches.begin(), batches.end()), "sequence", "sequences"));
+      return replicas_text(placed, fmt::format("the same {}", num_devices(placed)));
     }
   }
   return "";

@@ -21,29 +21,10 @@ struct Interval {
 
 /// The time in which at least one of them ran. Their sum would be more: a kernel that is launched
 /// ahead waits for the one before it, and streams run beside one another.
-inline Seconds time_in_any(std::vector<Interval> intervals) {
-  std::sort(intervals.begin(), intervals.end(),
-            [](const Interval& a, const Interval& b) { return a.start < b.start; });
-  std::int64_t covered = 0;
-  std::int64_t reached = intervals.empty() ? 0 : intervals.front().start;
-  for (const Interval& interval : intervals) {
-    covered += std::max<std::int64_t>(0, interval.end - std::max(interval.start, reached));
-    reached = std::max(reached, interval.end);
-  }
-  return Seconds{1e-9 * static_cast<double>(covered)};
-}
+Seconds time_in_any(std::vector<Interval> intervals);
 
 /// From the first start to the last end.
-inline Seconds span_of(const std::vector<Interval>& intervals) {
-  if (intervals.empty()) return {};
-  std::int64_t first = intervals.front().start;
-  std::int64_t last = intervals.front().end;
-  for (const Interval& interval : intervals) {
-    first = std::min(first, interval.start);
-    last = std::max(last, interval.end);
-  }
-  return Seconds{1e-9 * static_cast<double>(last - first)};
-}
+Seconds span_of(const std::vector<Interval>& intervals);
 
 /// Kernels of one operation, or of one name.
 struct TracedKernels {
@@ -128,5 +109,10 @@ inline std::optional<double> traced_overhead(const TracedStep& traced,
   if (added.value < 0 || baseline <= 0) return std::nullopt;
   return added.value / baseline;
 }
+
+struct Evaluation;
+
+/// Puts beside the trace what the evaluation says of its own scheme and schedule.
+void add_prediction(TracedStep& traced, const Evaluation& evaluation);
 
 }  // namespace depthcost

@@ -105,14 +105,14 @@ TokenWork token_work(const Operation& operation, const KernelStyle& style) {
     return {.loads = RowLoads::loop, .coefficient_steps = 1, .product = ProductKernel::engine};
   if (is_one_of(operation.id, {kGateDownSilu, kGateUpMix}))
     return {.product = ProductKernel::engine};
-  if (is_one_of(operation.id, {kGateDown, kGateUp, kUnfusedGateUp}))
+  if (is_one_of(operation.id, {kGateDown, kGateUp, kUnfusedGateDown, kUnfusedGateUp}))
     return {.product = ProductKernel::library};
   if (operation.id == kGateMix) return {};
   // They load their rows at once, as a scan does.
   if (!is_one_of(operation.id,
                  {kRowUpdate, kUnfusedProjection, kUnfusedElementwise, kUnfusedStack,
                   kUnfusedKeyNorm, kUnfusedScores, kUnfusedMix, kUnfusedMhcMerge, kUnfusedGatedNorm,
-                  kUnfusedGateDown, kUnfusedActivation, kUnfusedGateProduct, kUnfusedStreamMean}))
+                  kUnfusedActivation, kUnfusedGateProduct, kUnfusedStreamMean}))
     expect_scan(operation, "model/machine/few_tokens.cpp");
   return {};
 }

@@ -10,7 +10,7 @@
 namespace depthcost {
 
 /// Devices of a plan. 840, the number below it with the most divisors, has 1300 placements. [ours]
-inline constexpr Count kMaxDevices = 1024;
+inline constexpr Count kMostPlannedDevices = 1024;
 
 /// Ranks of each kind of parallelism. tensor x pipeline x context x data are all devices; experts
 /// lie on `expert` of a stage's devices.

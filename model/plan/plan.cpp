@@ -5,6 +5,7 @@
 #include <cmath>
 #include <compare>
 #include <limits>
+#include <map>
 #include <tuple>
 
 #include "model/base/parallel.hpp"
@@ -135,19 +136,35 @@ std::vector<PlannedPlacement> distinct(std::vector<PlannedPlacement> sorted) {
 /// What breaks a limit is nearer than what does not fit.
 bool is_nearer(const PlannedPlacement& one, const PlannedPlacement& other) {
   const auto order = [](const PlannedPlacement& plan) {
-    const bool is_timed = plan.fate == PlanFate::breaks;
-    return std::tuple(!is_timed, is_timed ? excess(plan) : plan.memory.value, plan.placement);
+    const bool has_times = plan.fate == PlanFate::breaks;
+    return std::tuple(!has_times, has_times ? excess(plan) : plan.memory.value, plan.placement);
   };
   return order(one) < order(other);
 }
 
+/// By scheme.
+using FirstOfScheme = std::map<std::string, PlannedPlacement>;
+
+/// Keeps `plan` if none of its scheme is there, or if it comes before that one.
+template <class Before>
+void keep_first(FirstOfScheme& first, const PlannedPlacement& plan, const Before& before) {
+  const auto [it, is_new] = first.try_emplace(plan.scheme, plan);
+  if (!is_new && before(plan, it->second)) it->second = plan;
+}
+
+std::vector<PlannedPlacement> others_than(const std::vector<PlannedPlacement>& best,
+                                          FirstOfScheme keeping, FirstOfScheme breaking) {
+  keeping.merge(breaking);
+  std::vector<PlannedPlacement> others;
+  for (auto& first : keeping)
+    if (std::none_of(best.begin(), best.end(),
+                     [&](const PlannedPlacement& it) { return it.scheme == first.first; }))
+      others.push_back(std::move(first.second));
+  return others;
+}
+
 PlannedPlacement unplanned(const PlacedStudy& placed) {
-  return {.placement = placed.placement,
-          .scheme = std::string(name(placed.study.path.scheme)),
-          .missing = {},
-          .blocks = {},
-          .quality = {},
-          .times = {}};
+  return {.placement = placed.placement, .scheme = std::string(name(placed.study.path.scheme))};
 }
 
 /// The standard residual keeps least: where that is too much, nothing else needs a look.
@@ -156,8 +173,9 @@ std::optional<PlannedPlacement> too_large(const PlacedStudy& placed) {
   const Bytes capacity = planned_memory(study);
   study.machine->memory_capacity = capacity;
   PlannedPlacement plan = unplanned(placed);
-  plan.memory = fullest_memory(study, baseline_study(study).path);
-  if (plan.memory <= capacity) return std::nullopt;
+  if (fullest_memory(study, baseline_study(study).path) <= capacity) return std::nullopt;
+  plan.memory = fullest_memory(study, study.path);
+  plan.schedule = study.schedule;
   plan.fate = PlanFate::does_not_fit;
   return plan;
 }
@@ -192,6 +210,18 @@ struct Bound {
   friend auto operator<=>(const Bound&, const Bound&) = default;
 };
 
+/// The least cost of each scheme's placements that keep the limits. A further one must not exceed
+/// it to be the best of its scheme.
+std::map<std::string_view, double> least_kept_costs(const Fates& fates) {
+  std::map<std::string_view, double> least;
+  for (const auto& plan : fates) {
+    if (!plan || plan->fate != PlanFate::keeps) continue;
+    const auto [it, is_new] = least.try_emplace(plan->scheme, plan->cost);
+    if (!is_new) it->second = std::min(it->second, plan->cost);
+  }
+  return least;
+}
+
 Fates fates_of(const std::vector<PlacedStudy>& placed, std::size_t num_threads,
                Progress& progress) {
   Fates fates(placed.size());
@@ -206,14 +236,23 @@ Fates fates_of(const std::vector<PlacedStudy>& placed, std::size_t num_threads,
   });
   std::erase_if(bounds, [&](const Bound& bound) { return fates[bound.placed].has_value(); });
   std::sort(bounds.begin(), bounds.end());
-  for (std::size_t first = 0; first < bounds.size(); first += kAtOnce) {
-    if (bounds[first].cost > largest_shown_cost(fates)) break;
-    each_in_parallel(std::min(kAtOnce, bounds.size() - first), num_threads, [&](std::size_t i) {
-      const std::size_t at = bounds[first + i].placed;
-      fates[at] = planned(placed[at]);
+  auto next = bounds.begin();
+  const auto take_next = [&] {
+    std::vector<std::size_t> taken;
+    const double most = largest_shown_cost(fates);
+    const auto least = least_kept_costs(fates);
+    for (; next != bounds.end() && taken.size() < kAtOnce; ++next) {
+      const auto own = least.find(name(placed[next->placed].study.path.scheme));
+      if (next->cost <= most || own == least.end() || next->cost <= own->second)
+        taken.push_back(next->placed);
+    }
+    return taken;
+  };
+  for (auto taken = take_next(); !taken.empty(); taken = take_next())
+    each_in_parallel(taken.size(), num_threads, [&](std::size_t i) {
+      fates[taken[i]] = planned(placed[taken[i]]);
       progress.count();
     });
-  }
   return fates;
 }
 
@@ -263,6 +302,8 @@ Plans plans_of(const std::vector<PlacedStudy>& placed, std::size_t num_threads,
   Fates fates = fates_of(placed, num_threads, progress);
   Plans plans;
   plans.searched = fates.size();
+  FirstOfScheme keeping;
+  FirstOfScheme breaking;
   for (std::optional<PlannedPlacement>& fate : fates) {
     if (!fate) {
       ++plans.slower;
@@ -271,12 +312,14 @@ Plans plans_of(const std::vector<PlacedStudy>& placed, std::size_t num_threads,
     }
     PlannedPlacement& plan = *fate;
     if (plan.fate == PlanFate::keeps) {
+      keep_first(keeping, plan, is_before);
       plans.best.push_back(std::move(plan));
       continue;
     }
     ++(plan.fate == PlanFate::does_not_fit ? plans.too_large
        : plan.fate == PlanFate::breaks     ? plans.broken
                                            : plans.unknown);
+    if (plan.fate == PlanFate::breaks) keep_first(breaking, plan, is_nearer);
     if (plan.fate == PlanFate::breaks && (!plans.faster || is_before(plan, *plans.faster)))
       plans.faster = plan;
     if (plan.fate != PlanFate::unknown && (!plans.nearest || is_nearer(plan, *plans.nearest)))
@@ -286,9 +329,10 @@ Plans plans_of(const std::vector<PlacedStudy>& placed, std::size_t num_threads,
   std::sort(plans.best.begin(), plans.best.end(), is_before);
   plans.best = distinct(std::move(plans.best));
   if (plans.best.size() > kShown) plans.best.erase(plans.best.begin() + kShown, plans.best.end());
-  if (!plans.best.empty()) plans.nearest.reset();
-  if (plans.faster && !plans.best.empty() && plans.faster->cost >= plans.best.front().cost)
-    plans.faster.reset();
+  if (plans.best.empty()) return plans;
+  plans.others = others_than(plans.best, std::move(keeping), std::move(breaking));
+  plans.nearest.reset();
+  if (plans.faster && plans.faster->cost >= plans.best.front().cost) plans.faster.reset();
   return plans;
 }
 

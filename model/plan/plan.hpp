@@ -5,7 +5,7 @@
 //   3. All placements have the same work. The least time wins among those whose choice keeps every
 //      limit with its median.
 //   4. A training step is simulated. A placement is looked at no further if its layers alone,
-//      simulated once, take longer than the third best whole step.
+//      simulated once, take longer than the third best whole step, and than the best of its scheme.
 //
 // [ours]
 #pragma once
@@ -44,12 +44,12 @@ struct PlannedPlacement {
   Placement placement;
   std::string scheme;
   PlanFate fate = PlanFate::unknown;
-  std::string missing;  // why it is unknown
-  Bytes memory;         // of the fullest workload; of training weights and gradients alone
+  std::string missing = {};  // why it is unknown
+  Bytes memory;              // of the fullest workload; of training weights and gradients alone
   Schedule schedule = Schedule::fused;
-  std::optional<Partition> blocks;  // of AttnRes
-  QualityEvidence quality;
-  std::vector<PlannedTime> times;       // nothing where it does not fit
+  std::optional<Partition> blocks = {};  // of AttnRes
+  QualityEvidence quality = {};
+  std::vector<PlannedTime> times = {};  // nothing where it does not fit
   double cost = 0;                      // seconds that all devices take for the same work
   std::vector<Placement> as_good = {};  // others that no number here tells apart
 };
@@ -72,7 +72,10 @@ double least_cost(const PlacedStudy& placed);
 PlannedPlacement planned(const PlacedStudy& placed);
 
 struct Plans {
-  std::vector<PlannedPlacement> best;       // at most three that differ, the best first
+  std::vector<PlannedPlacement> best;  // at most three that differ, the best first
+  /// One for each scheme that is not among the best: its fastest that keeps the limits, or else the
+  /// one that exceeds them least.
+  std::vector<PlannedPlacement> others;
   std::optional<PlannedPlacement> nearest;  // where none keeps the limits
   std::optional<PlannedPlacement> faster;   // the fastest that fits, if it breaks a limit
   std::size_t searched = 0;

@@ -25,8 +25,8 @@ void join(const Study& study, WorkloadKind workload, const ForwardPass& pass, do
   }
 }
 
-/// Of `places` that share out the experts those where a token's may lie, in the mean over all
-/// choices of t of G groups.
+/// How many of the `places` that share out the experts may have one of a token's, in the mean over
+/// all choices of t of G groups.
 ///   p t / G                                where a group lies in several places
 ///   p (1 - C(G - G/p, t) / C(G, t))        where a place has several groups
 double reach_of_token(double places, const ExpertMlp& experts) {
@@ -40,7 +40,7 @@ double reach_of_token(double places, const ExpertMlp& experts) {
   return places * (1 - misses);
 }
 
-/// Of `places` that share out the experts those that have one of a token's, in the mean over all
+/// How many of the `places` that share out the experts have one of a token's, in the mean over all
 /// choices from the r places that it reaches.
 ///   r (1 - (1 - 1/r)^k)
 double places_of_token(double places, const ExpertMlp& experts) {

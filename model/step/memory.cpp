@@ -139,10 +139,13 @@ std::optional<NeededMemory> fullest_of(std::span<const MemoryRow> rows, const Sc
   return NeededMemory{workload, bytes};
 }
 
+bool exceeds_memory(const Study& study, Bytes need) {
+  return study.machine && study.machine->memory_capacity && need > *study.machine->memory_capacity;
+}
+
 bool is_too_large(const Study& study, std::span<const MemoryRow> rows, WorkloadId workload,
                   const Scheme& scheme) {
-  if (!study.machine || !study.machine->memory_capacity) return false;
-  return memory_of(rows, workload, scheme) > *study.machine->memory_capacity;
+  return exceeds_memory(study, memory_of(rows, workload, scheme));
 }
 
 Bytes scheme_weights(const Study& study, const ResidualPath& path) {

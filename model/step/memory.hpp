@@ -65,8 +65,11 @@ struct NeededMemory {
 /// The workload that keeps most under a scheme; nothing where no row is of it.
 std::optional<NeededMemory> fullest_of(std::span<const MemoryRow> rows, const Scheme& scheme);
 
-/// Whether that is surely more than the device has. Without an architecture only the residual path
-/// is counted: the rest would come on top.
+/// Whether so much is more than the device has; false where its capacity is not known.
+bool exceeds_memory(const Study& study, Bytes need);
+
+/// Whether a workload's rows are surely more than the device has. Without an architecture only the
+/// residual path is counted: the rest would come on top.
 bool is_too_large(const Study& study, std::span<const MemoryRow> rows, WorkloadId workload,
                   const Scheme& scheme);
 

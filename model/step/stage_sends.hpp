@@ -13,9 +13,9 @@ TransferScope scope_between_stages(const Study& study, Count ranks, Count from_s
                                    Count to_stage);
 
 /// Seconds of all messages of a workload, one after the other: scheme_payload() of each transition.
-/// Of tokens that every tensor rank has, each sends its share, as vLLM and Megatron-LM do; at the
-/// high end all of them. Nothing without a pipeline. A link whose sends the hardware does not know
-/// is assumed to take nothing. The study must have a machine.
+/// Each tensor rank sends its share of the tokens that all of them have, as vLLM and Megatron-LM
+/// do; at the high end it sends all of them. Nothing without a pipeline. A link whose sends the
+/// hardware does not know is assumed to take nothing. The study must have a machine.
 Estimate<Seconds> send_time(const Study& study, const ResidualPath& path, const Workload& workload);
 
 }  // namespace depthcost

@@ -95,8 +95,7 @@ StepRow step_row(const KnownBase& base, const Workload& workload, const Workload
   return row;
 }
 
-/// A modelled step that cannot be run is no step to take per cents of. Who has measured it has run
-/// it.
+/// A modelled step that does not fit has no overhead. A measured one did run.
 void leave_out_what_does_not_fit(const Study& study, const std::vector<MemoryRow>& memory,
                                  const Workload& workload, StepRow& row) {
   if (workload.baseline_step || !is_too_large(study, memory, workload.id, row.path->scheme)) return;

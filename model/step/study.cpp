@@ -24,6 +24,18 @@ Count num_devices(const Study& study) {
          stages;
 }
 
+bool is_measured(const Study& study, WorkloadKind workload) {
+  switch (workload) {
+    case WorkloadKind::decode:
+      return study.decode && !study.decode->baseline_steps.empty();
+    case WorkloadKind::prefill:
+      return study.prefill && study.prefill->baseline_step;
+    case WorkloadKind::training:
+      return study.training && study.training->baseline_step;
+  }
+  return false;
+}
+
 std::vector<ResidualPath> paths_of(const Study& study) {
   std::vector<ResidualPath> paths{study.path};
   paths.insert(paths.end(), study.compare.begin(), study.compare.end());

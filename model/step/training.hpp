@@ -39,7 +39,7 @@ struct Training {
   Optimizer optimizer = Optimizer::adamw;
   StateSharding sharding = StateSharding::optimizer;
   Dtype main_gradients = Dtype::f32;  // in which the gradients of weights are added up
-  GradientAccumulation gradient_accumulation = GradientAccumulation::autograd;
+  GradientAccumulation gradient_accumulation = GradientAccumulation::fused;
   Cache cache = Cache::received;
   Sends sends = Sends::overlapped;
   Dtype gradient_dtype = Dtype::bf16;  // of the gradients of d-vectors

@@ -83,8 +83,8 @@ enum class Ignoring : std::uint8_t { none, one, all };
 struct Question {
   Reading reading = Reading::higher_of_both;
   Ignoring ignoring = Ignoring::none;
-  std::size_t budget = 0;                // of Ignoring::one
-  std::optional<std::size_t> excluding;  // a choice
+  std::size_t budget = 0;                     // of Ignoring::one
+  std::optional<std::size_t> excluding = {};  // a choice
   Doubt doubt = Doubt::allowed;
 };
 
@@ -188,7 +188,7 @@ std::optional<std::size_t> sure_answer(const std::vector<Candidate>& candidates,
                                        std::optional<std::size_t> best) {
   for (const Candidate& candidate : candidates)
     if (candidate.choice == best && candidate.is_sure) return best;
-  return rule(candidates, {.excluding = {}, .doubt = Doubt::refused});
+  return rule(candidates, {.doubt = Doubt::refused});
 }
 
 /// Budgets that alone decide; where only several together do, all that the free answer breaks.
@@ -197,12 +197,11 @@ std::vector<BindingBudget> binding_budgets(const std::vector<Candidate>& candida
                                            std::optional<std::size_t> best) {
   std::vector<BindingBudget> binding;
   for (std::size_t b = 0; b < num_budgets; ++b) {
-    const auto without =
-        rule(candidates, {.ignoring = Ignoring::one, .budget = b, .excluding = {}});
+    const auto without = rule(candidates, {.ignoring = Ignoring::one, .budget = b});
     if (without && without != best) binding.push_back({b, *without});
   }
   if (!binding.empty()) return binding;
-  const auto free = rule(candidates, {.ignoring = Ignoring::all, .excluding = {}});
+  const auto free = rule(candidates, {.ignoring = Ignoring::all});
   if (!free || free == best) return binding;
   for (const Candidate& candidate : candidates)
     if (candidate.choice == *free)
@@ -280,28 +279,21 @@ std::optional<std::size_t> dominator_of(const Sweep& sweep, std::size_t circumst
 
 Recommendation recommend(const Sweep& sweep, std::size_t circumstance) {
   std::vector<Candidate> candidates = candidates_of(sweep, circumstance);
-  Recommendation answer{.best = {},
-                        .runner_up = {},
-                        .undecided = {},
-                        .without_unattainable = {},
-                        .cheapest = {},
-                        .sure = {},
-                        .by_size = {},
-                        .by_count = {}};
+  Recommendation answer;
   answer.cheapest = cheapest_published(candidates);
   answer.unattainable = take_unattainable(candidates);
   answer.undecided = undecided_limits(sweep, circumstance);
   answer.has_no_cost = !sweep.study().machine && sweep.study().budgets.empty();
   if (!answer.unattainable.empty() || !answer.undecided.empty() || answer.has_no_cost) {
-    answer.without_unattainable = rule(candidates, {.excluding = {}});
+    answer.without_unattainable = rule(candidates, {});
     return answer;
   }
-  answer.best = rule(candidates, {.excluding = {}});
+  answer.best = rule(candidates, {});
   if (answer.best) answer.runner_up = rule(candidates, {.excluding = answer.best});
   answer.binding = binding_budgets(candidates, sweep.study().budgets.size(), answer.best);
   answer.sure = sure_answer(candidates, answer.best);
-  answer.by_size = rule(candidates, {.reading = Reading::by_size, .excluding = {}});
-  answer.by_count = rule(candidates, {.reading = Reading::by_count, .excluding = {}});
+  answer.by_size = rule(candidates, {.reading = Reading::by_size});
+  answer.by_count = rule(candidates, {.reading = Reading::by_count});
   return answer;
 }
 

@@ -88,10 +88,12 @@ void add_default_limits(Study& study) {
       study.budgets.push_back({.kind = kind, .limit = limit, .origin = BudgetOrigin::assumed});
   };
   if (!study.machine) return;
-  // Who has measured a step has run it; else what does not fit is no choice.
-  const bool is_measured = (study.decode && !study.decode->baseline_steps.empty()) ||
-                           (study.training && study.training->baseline_step);
-  if (study.machine->memory_capacity && study.model.architecture && !is_measured &&
+  // A step that was measured did run; else what does not fit is no choice.
+  const auto& kinds = kEnumerators<WorkloadKind>;
+  const bool any_measured = std::any_of(kinds.begin(), kinds.end(), [&](WorkloadKind workload) {
+    return is_measured(study, workload);
+  });
+  if (study.machine->memory_capacity && study.model.architecture && !any_measured &&
       (study.decode || study.prefill || study.training))
     add(BudgetKind::device_memory, 0);
   const auto add_overhead = [&](BudgetKind kind) { add(kind, paper_limit(kind)); };
@@ -334,7 +336,7 @@ std::optional<PointMemory> Sweep::memory(std::size_t circumstance, std::size_t i
   PointMemory memory;
   if (!training_memory_.empty()) {
     memory.state = training_memory_[index].state;
-    memory.all = training_memory_[index].all;
+    memory.all = memory.training = training_memory_[index].all;
   }
   const auto include = [&](const WorkloadMemory& workload) {
     const Bytes state = workload.tokens * state_per_token(choice);
@@ -359,8 +361,7 @@ Bytes Sweep::all_of(const WorkloadMemory& workload, const SweepChoice& choice) {
 }
 
 bool Sweep::is_too_large(const WorkloadMemory& workload, const SweepChoice& choice) const {
-  return study_.machine && study_.machine->memory_capacity &&
-         all_of(workload, choice) > *study_.machine->memory_capacity;
+  return exceeds_memory(study_, all_of(workload, choice));
 }
 
 SweepPoint Sweep::point(std::size_t circumstance, std::size_t choice) const {

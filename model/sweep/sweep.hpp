@@ -63,6 +63,7 @@ struct PointMemory {
   Bytes state;         // of the residual path, all workloads
   Bytes cache;         // weights excluded
   Bytes all;           // weights, cache and state of the fullest workload
+  Bytes training;      // of the training step alone
   Bytes prefill_bank;  // as the budget of that name counts it
   Bytes prefill_peak;  // as above
 };
@@ -140,9 +141,9 @@ class Sweep {
   static auto times_of(Self& self, std::size_t row);
   /// Those that are not refused.
   std::vector<std::size_t> existing_choices() const;
-  /// Of all existing choices, as a workload of the study attaches them.
+  /// The launches of all existing choices, as a workload of the study attaches them.
   LaunchTable launches(const Study& study, WorkloadKind kind) const;
-  /// Of each workload, with and without tokens of a prompt.
+  /// For each workload, with and without tokens of a prompt.
   using LaunchTables = std::map<std::pair<WorkloadKind, bool>, LaunchTable>;
   LaunchTables launch_tables() const;
   void time_workloads(std::size_t num_threads, Progress& progress, const SweepRows& rows);

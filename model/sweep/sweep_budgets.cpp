@@ -25,13 +25,10 @@ PointBudget of_training(const Budget& budget, Study study, const SweepPoint& poi
   return {{row.budget, row.low, row.high, row.verdict}};
 }
 
-/// Whether a modelled training step does not fit. Beside other workloads the limit on memory says
-/// so.
+/// Whether a modelled training step does not fit.
 bool cannot_train(const Study& study, const SweepPoint& point) {
-  if (study.decode || study.prefill || !study.training || study.training->baseline_step ||
-      !study.model.architecture || !point.memory || !study.machine)
-    return false;
-  return study.machine->memory_capacity && point.memory->all > *study.machine->memory_capacity;
+  return point.memory && !is_measured(study, WorkloadKind::training) &&
+         exceeds_memory(study, point.memory->training);
 }
 
 PointBudget device_memory(const Budget& budget, const Study& study,

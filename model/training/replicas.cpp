@@ -92,7 +92,7 @@ std::optional<Estimate<Seconds>> time_of(const Machine& machine, const ReplicaGr
   return time;
 }
 
-/// Of `elements` weights that a group has.
+/// The time for `elements` weights that a group has.
 std::optional<ReductionTime> time_of(const Study& study, const ReplicaGroup& group,
                                      double elements) {
   const Training& training = *study.training;

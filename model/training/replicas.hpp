@@ -68,10 +68,10 @@ struct ReductionTime {
 /// [ours]
 Seconds beside_exchange(Seconds pass, Seconds exchange, IntervalEnd end);
 
-/// Of n replicas, m in the node with the fewest, each sends (n - m) / n / m of the bytes over the
-/// network, and in a node with r of them (r - 1) / r over its links. Nothing where replicas lie in
-/// several nodes and the machine has no network_bandwidth, or in one and it has no link_bandwidth.
-/// The study must have a training step and a machine.
+/// Each of n replicas, m of them in the node with the fewest, sends (n - m) / n / m of the bytes
+/// over the network, and in a node with r of them (r - 1) / r over its links. Nothing where
+/// replicas lie in several nodes and the machine has no network_bandwidth, or in one and it has no
+/// link_bandwidth. The study must have a training step and a machine.
 std::optional<ReductionTime> reduction_time(const Study& study,
                                             const ReducedParameters& parameters);
 

@@ -32,7 +32,7 @@ Estimate<Seconds> predicted(const MeasuredKernel& row, const Constants& constant
 Estimate<Seconds> predicted(const ServedStep& row, const Constants& constants);
 
 /// Constants of kernels of few tokens from the rows that `left_out` does not hold, beginning at
-/// `start`. `intervals` of `start` are kept.
+/// `start`. Errors and stack factors of `start` are kept.
 Constants fitted_kernels(const Tables& tables, const LeftOut& left_out, Constants start);
 
 /// Constants of serving engines, the same way.

@@ -5,10 +5,10 @@
 
 #include "cli/output/version.hpp"
 #include "profile/nearest_kernels.hpp"
-#include "python/binding/published.hpp"
 #include "reports/documents/answer_documents.hpp"
 #include "reports/formats/json_writer.hpp"
 #include "reports/topics/decision/decision_section.hpp"
+#include "scenarios/measured/comparisons.hpp"
 #include "scenarios/text/input_error.hpp"
 #include "scenarios/text/suggest.hpp"
 
@@ -23,8 +23,8 @@ ReportParts parts_of(const Scenario& scenario, const Evaluation& evaluation) {
           .missing_plots = kNoPlots,
           .program_version = kVersion,
           .measured = profile::measured_kernels(scenario, evaluation),
-          .published = published().kernels,
-          .published_steps = published().steps};
+          .published = measured_by_others().kernels,
+          .published_steps = measured_by_others().steps};
 }
 
 std::string json_of(const Explanation& explanation) {

@@ -15,12 +15,12 @@
 #include "cli/output/plot_files.hpp"
 #include "cli/output/version.hpp"
 #include "model/evaluation/family.hpp"
-#include "python/binding/published.hpp"
 #include "reports/difference/difference_report.hpp"
 #include "reports/formats/json_writer.hpp"
 #include "reports/formats/text_table.hpp"
 #include "reports/topics/family/family_section.hpp"
 #include "scenarios/import/import.hpp"
+#include "scenarios/measured/comparisons.hpp"
 #include "scenarios/measured/result_file.hpp"
 #include "scenarios/presets/presets.hpp"
 #include "scenarios/presets/reference.hpp"
@@ -37,8 +37,9 @@ std::string code_block(const std::string& text) { return "```text\n" + text + "`
 }  // namespace
 
 MadeFiles report_of(const Question& question, Progress& progress) {
-  Report report = made_report(asked_scenario(question.path, question.options),
-                              stem_of(question.path, question.options), published(), progress);
+  Report report =
+      made_report(asked_scenario(question.path, question.options),
+                  stem_of(question.path, question.options), measured_by_others(), progress);
   return {std::move(report.files), std::move(report.summary), std::move(report.missing_plots)};
 }
 

@@ -28,7 +28,7 @@ def added_times(evaluation: Mapping[str, Any]) -> str:
 
 
 def _cheapest(rows: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Of each scheme and workload the schedule that adds least."""
+    """The schedule that adds least, for each scheme and workload."""
     best: dict[tuple[str, str], Mapping[str, Any]] = {}
     for row in rows:
         key = row["workload"], row["scheme"]

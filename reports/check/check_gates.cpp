@@ -1,6 +1,8 @@
 // Verdicts as outcomes and annotations.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "reports/check/check_report.hpp"
 #include "reports/topics/budgets/budget_section.hpp"
 
@@ -52,17 +54,19 @@ void append_warnings(const CheckedScenario& scenario, std::vector<Annotation>& l
 
 const CheckedScenario* first_red(const CheckReport& report) {
   for (const CheckedScenario& scenario : report.scenarios)
-    for (const BudgetRow& row : scenario.budgets)
-      if (is_red(row, report.unknowns)) return &scenario;
+    if (is_red(scenario, report.unknowns)) return &scenario;
   return nullptr;
 }
 
+bool is_red(const CheckedScenario& scenario, Unknowns unknowns) {
+  return std::any_of(scenario.budgets.begin(), scenario.budgets.end(),
+                     [&](const BudgetRow& row) { return is_red(row, unknowns); });
+}
+
 bool is_red(const BudgetRow& row, Unknowns unknowns) {
-  // Where some batch does not fit, only a low end is known: that is no gate either.
-  const bool is_predicted =
-      overhead_workload(row.budget.kind) ? row.high.has_value() : row.low || row.high;
+  // A low end alone is no prediction: of a model without layers, or where a batch does not fit.
   return row.verdict == Verdict::fail ||
-         (row.verdict == Verdict::unknown && (unknowns == Unknowns::fail || !is_predicted));
+         (row.verdict == Verdict::unknown && (unknowns == Unknowns::fail || !row.high));
 }
 
 JunitSuite junit_suite(const CheckReport& report) {

@@ -98,10 +98,8 @@ std::string_view verdict_of(const CheckedScenario& scenario) {
 
 /// Whether a budget may break, and nothing is red.
 bool is_forgiven(const CheckedScenario& scenario, Unknowns unknowns) {
-  const auto& budgets = scenario.budgets;
-  return std::none_of(budgets.begin(), budgets.end(),
-                      [&](const BudgetRow& row) { return is_red(row, unknowns); }) &&
-         std::any_of(budgets.begin(), budgets.end(),
+  return !is_red(scenario, unknowns) &&
+         std::any_of(scenario.budgets.begin(), scenario.budgets.end(),
                      [](const BudgetRow& row) { return row.verdict == Verdict::unknown; });
 }
 
@@ -159,6 +157,7 @@ std::string to_json(const CheckReport& report, const std::string& program_versio
       json.text_or_null("name", scenario.name);
       const bool is_silent = scenario.budgets.empty() && !scenario.refused;
       json.text_or_null("verdict", is_silent ? "" : verdict_of(scenario));
+      json.member("fails", scenario.refused.has_value() || is_red(scenario, report.unknowns));
       json.text_or_null("error", scenario.refused ? scenario.refused->message : "");
       append_budgets(json, scenario.budgets);
       append_measurements(json, scenario);

@@ -46,6 +46,8 @@ struct CheckReport {
 /// Whether the budget counts as a failure. One of which nothing is predicted does: a gate that
 /// decides nothing would pass for ever.
 bool is_red(const BudgetRow& row, Unknowns unknowns);
+/// Whether any of its budgets does.
+bool is_red(const CheckedScenario& scenario, Unknowns unknowns);
 
 /// The first scenario with a budget that counts as a failure; nullptr if none has.
 const CheckedScenario* first_red(const CheckReport& report);

@@ -136,6 +136,7 @@ struct Counts {
   std::size_t better = 0;
   std::size_t outside = 0;  // the old interval
   std::size_t gone = 0;
+  std::size_t worse_words = 0;  // limits that changed, and verdicts that became worse
 };
 
 Counts counts_of(const Difference& difference) {
@@ -147,6 +148,9 @@ Counts counts_of(const Difference& difference) {
   }
   for (const LonePrediction& gone : difference.removed)
     if (gone.counts) ++counts.gone;
+  counts.worse_words = difference.changed_limits().size();
+  for (const ChangedWord& verdict : difference.verdicts)
+    if (!verdict.before.empty() && !is_better(verdict)) ++counts.worse_words;
   return counts;
 }
 
@@ -155,6 +159,12 @@ std::size_t num_changed(const Difference& difference) {
   return static_cast<std::size_t>(
       std::count_if(difference.verdicts.begin(), difference.verdicts.end(),
                     [](const ChangedWord& it) { return !it.before.empty(); }));
+}
+
+std::string_view answer_text(bool holds, const Counts& counts) {
+  if (holds) return "No regression.";
+  const bool only_gone = counts.gone > 0 && counts.worse == 0 && counts.worse_words == 0;
+  return only_gone ? "Predictions are gone." : "Regression.";
 }
 
 /// The answer first, then what it rests on.
@@ -169,11 +179,11 @@ void write_counts(Text& out, const DifferenceReport& report) {
           ? plural(sum_of(difference.sections).num_compared, "prediction", "predictions") +
                 " in both"
           : "The inputs differ, so only budgets and the scenario's own steps count";
-  out.paragraph(fmt::format(
-      "{} {}: {} worse{}, {} better, {} out of the old interval, {} gone. {} changed.",
-      difference.holds(report.improvements) ? "No regression." : "Regression.", compared,
-      count(counts.worse), beyond, count(counts.better), count(counts.outside), count(counts.gone),
-      plural(num_changed(difference), "verdict", "verdicts")));
+  out.paragraph(
+      fmt::format("{} {}: {} worse{}, {} better, {} out of the old interval, {} gone. {} changed.",
+                  answer_text(difference.holds(report.improvements), counts), compared,
+                  count(counts.worse), beyond, count(counts.better), count(counts.outside),
+                  count(counts.gone), plural(num_changed(difference), "verdict", "verdicts")));
 }
 
 /// "added time" of "delta_seconds": the table's cells have the unit.

@@ -78,6 +78,36 @@ std::string slower_text(const Plans& plans, std::size_t place) {
                      is_within_first(plans, place) ? ", inside the interval of the first" : "");
 }
 
+bool is_beyond(const PlannedTime& time) { return time.overhead.value > time.limit; }
+
+/// "adds 3.0 % [1.5, 4.5] at decode/1, above the limit of 2.0 %".
+std::string broken_limits(const PlannedPlacement& plan) {
+  std::vector<std::string> broken;
+  for (const PlannedTime& time : plan.times)
+    if (is_beyond(time))
+      broken.push_back(fmt::format(
+          "{} at {}, {} the limit of {}", format_ratio(time.overhead), name(time.workload),
+          format_ratio(time.overhead.value) == format_ratio(time.limit) ? "just above" : "above",
+          format_ratio(time.limit)));
+  if (broken.empty()) return "breaks another budget of the scenario";
+  return fmt::format("adds {}", fmt::join(broken, ", and "));
+}
+
+/// A line for each scheme that is not among the best.
+std::string others_text(const Plans& plans) {
+  std::string text;
+  for (const PlannedPlacement& plan : plans.others) {
+    if (plan.fate == PlanFate::breaks) {
+      text += fmt::format("{} keeps the limits nowhere. The nearest is {}: it {}.\n", plan.scheme,
+                          described(plan), broken_limits(plan));
+      continue;
+    }
+    text += fmt::format("The best of {}: {} ({} slower than the first)\n", plan.scheme,
+                        described(plan), format_ratio(plan.cost / plans.best.front().cost - 1));
+  }
+  return text;
+}
+
 /// Experts that tensor ranks share out one way or another take the same time.
 std::string as_good_text(const PlannedPlacement& plan) {
   if (plan.as_good.empty()) return "";
@@ -86,7 +116,7 @@ std::string as_good_text(const PlannedPlacement& plan) {
   for (std::size_t i = 0; i < std::min(kNamed, plan.as_good.size()); ++i)
     named.push_back(placement_text(plan.as_good[i]));
   std::string text =
-      fmt::format("The same time and memory as the first: {}", fmt::join(named, "; "));
+      fmt::format("With the same median time and memory as the first: {}", fmt::join(named, "; "));
   if (plan.as_good.size() > kNamed)
     text += fmt::format("; and {} more", plan.as_good.size() - kNamed);
   return text + ".\n";
@@ -178,8 +208,8 @@ std::string asked_text(const PlanReport& report) {
         counted(static_cast<Count>(report.left_out_data), "placement", "placements"),
         report.left_out_data == 1 ? "was" : "were", report.own.decode ? "a batch" : "micro-batches",
         report.own.decode
-            ? fmt::format("Multiples of {} sequences have all of them.", report.devices)
-            : "More micro-batches have them.");
+            ? fmt::format("Ask for multiples of {} sequences to include them.", report.devices)
+            : "More micro-batches include them.");
   if (report.left_out_context > 0)
     text +=
         "Placements with context ranks were left out: what these exchange is not modelled. --set "
@@ -218,14 +248,18 @@ std::string searched_text(const PlanReport& report) {
   const Plans& plans = report.plans;
   std::vector<std::string> out;
   if (plans.too_large > 0)
-    out.push_back(fmt::format("{} need more than {} a device (90 % of its memory)", plans.too_large,
+    out.push_back(fmt::format("{} {} more than {} a device (90 % of its memory)", plans.too_large,
+                              plans.too_large == 1 ? "needs" : "need",
                               device_bytes(report.memory_limit)));
-  if (plans.broken > 0) out.push_back(fmt::format("{} break a limit", plans.broken));
+  if (plans.broken > 0)
+    out.push_back(
+        fmt::format("{} {} a limit", plans.broken, plans.broken == 1 ? "breaks" : "break"));
   if (plans.unknown > 0)
     out.push_back(
         fmt::format("{} cannot be timed (evaluate names what is missing)", plans.unknown));
   if (plans.slower > 0)
-    out.push_back(fmt::format("{} are slower even without the residual path", plans.slower));
+    out.push_back(fmt::format("{} {} slower even without the residual path", plans.slower,
+                              plans.slower == 1 ? "is" : "are"));
   const std::string refused = report.refused == 0
                                   ? ""
                                   : fmt::format(" {} more are not possible (for example {}).",
@@ -233,21 +267,6 @@ std::string searched_text(const PlanReport& report) {
   return fmt::format("Searched: {}{}{}.{}\n",
                      counted(static_cast<Count>(plans.searched), "placement", "placements"),
                      out.empty() ? "" : ": ", fmt::join(out, "; "), refused);
-}
-
-bool is_beyond(const PlannedTime& time) { return time.overhead.value > time.limit; }
-
-/// "adds 3.0 % [1.5, 4.5] at decode/1, above the limit of 2.0 %".
-std::string broken_limits(const PlannedPlacement& plan) {
-  std::vector<std::string> broken;
-  for (const PlannedTime& time : plan.times)
-    if (is_beyond(time))
-      broken.push_back(fmt::format(
-          "{} at {}, {} the limit of {}", format_ratio(time.overhead), name(time.workload),
-          format_ratio(time.overhead.value) == format_ratio(time.limit) ? "just above" : "above",
-          format_ratio(time.limit)));
-  if (broken.empty()) return "breaks another budget of the scenario";
-  return fmt::format("adds {}", fmt::join(broken, ", and "));
 }
 
 std::string nearest_text(const PlanReport& report) {
@@ -316,6 +335,7 @@ std::string plan_text(const PlanReport& report) {
     text += fmt::format("{}. {}{}\n", i + 1, described(plans.best[i]), slower_text(plans, i));
   if (!report.evaluations.empty())
     text += fmt::format("The first in full: {}\n", report.evaluations.front());
+  text += others_text(plans);
   text += faster_text(plans) + "\n" + plain_text(plan_table(plans.best)) + "\n";
   return text + unsure_text(plans.best) + as_good_text(plans.best.front()) + blocks_text(report) +
          asked_text(report) + asked;
@@ -334,6 +354,8 @@ std::string plan_json(const PlanReport& report, const std::string& program_versi
     json.member("slower", static_cast<double>(report.plans.slower));
     json.member("cannot_be", static_cast<double>(report.refused));
     json.objects("plans", report.plans.best,
+                 [&](const PlannedPlacement& plan) { write_plan(json, plan); });
+    json.objects("others", report.plans.others,
                  [&](const PlannedPlacement& plan) { write_plan(json, plan); });
     json.array("evaluations", [&] {
       for (const std::string& command : report.evaluations) json.value(command);

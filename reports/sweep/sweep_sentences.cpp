@@ -225,9 +225,14 @@ void say_schedule(Sentences& out, const SweepGroup& group) {
                        [key](const SweptAxis& axis) { return axis.key == key; });
   };
   const Study& study = sweep.study();
-  if (sweeps(SweptKey::schedule) || sweeps(SweptKey::scheme) ||
-      study.path.scheme.rule->schedules.size() < 2)
+  if (sweeps(SweptKey::schedule)) return;
+  if (sweeps(SweptKey::scheme)) {
+    out.emplace_back(
+        "Each scheme runs in one schedule: the scenario's own as written, the others as they ship. A "
+        "sweep of one scheme with --axis schedule tries others.");
     return;
+  }
+  if (study.path.scheme.rule->schedules.size() < 2) return;
   const char* blocks = sweeps(SweptKey::block_size) ? "--axis block_size=1..L " : "";
   out.push_back(fmt::format("Every choice runs as {}; {}--axis schedule={} tries others.",
                             name(study.schedule), blocks, schedule_names(study.path.scheme)));
@@ -334,7 +339,8 @@ void say_own(Sentences& out, const SweepReport& report, const SweepGroup& group)
                     all_added(sweep.point(group.circumstance, *own))));
     return;
   }
-  std::string text = fmt::format("No choice beats {}, as written, in both loss and cost", label);
+  std::string text =
+      fmt::format("No choice beats {}, as written, in loss, time and memory at once", label);
   for (const Reading reading : {Reading::by_count, Reading::by_size})
     if (const auto by = dominator_of(sweep, group.circumstance, *own, reading))
       text += fmt::format("; if the loss follows the {} of blocks alone, {} does: {}",

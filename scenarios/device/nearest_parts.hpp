@@ -50,8 +50,8 @@ class NearestParts {
   /// Files of the same kind that contain the words.
   std::vector<const Preset*> that_mention(const std::string& wanted,
                                           std::string_view mention = "") const;
-  /// Of the shipped part that `self` is, whatever bandwidth a user has set: who lends does not
-  /// depend on that. Else its own.
+  /// The bandwidth of the shipped part with this name, even where the user set another: the lender
+  /// must not depend on it. Without such a part, its own.
   double shipped_bandwidth(const std::string& wanted) const;
   /// Those that have `wanted`, nearest first.
   std::vector<const Part*> ranked(const std::vector<const Preset*>& presets,

@@ -36,6 +36,7 @@ constexpr auto kHarmless = std::to_array<std::string_view>({
     "compress_rope_theta",
     "encoder_no_repeat_ngram_size",
     "eoi_token_index",
+    "for_llm_compressor",
     "ignore_index",
     "indexer_rope_interleave",
     "latent_moe_use_norm",

@@ -158,6 +158,7 @@ constexpr std::array kModelTypes{
                 .head_dim = Absent::derived,
                 .kv_heads = Absent::derived,
                 .mlp = MlpForm::plain,
+                .dtype = AbsentDtype::bf16,
                 .defaults = R"({"tie_word_embeddings": true})"},
     HfModelType{.name = "gpt_oss",
                 .window = WindowRule::by_layer_type,

@@ -87,15 +87,15 @@ Storage stored(const HfModel& model, std::string dtype, const ConfigValue& named
           fmt::format("{} {}", model.config.cite({named.path()}), named.word())};
 }
 
-/// All matrices in fp8, or all but those of attention. weight_dtype is that of attention and dense
-/// MLPs alike: without experts it is that of the MLPs, which are most of the weights.
-WeightStorage in_fp8(const HfModel& model, const Storage& plain, ConfigSection& section,
-                     const ConfigValue& named) {
-  const Storage storage = stored(model, "fp8", named);
+/// All matrices in `storage`, or all but those of attention. weight_dtype is that of attention and
+/// dense MLPs alike: without experts it is that of the MLPs, which are most of the weights.
+WeightStorage quantised_to(const Storage& storage, const HfModel& model, const Storage& plain,
+                           ConfigSection& section) {
   const auto spared = spares_attention(section);
   if (!spared) return {storage, storage};
   if (!model.config.find(kExpertKeys)) {
-    model.remarks.emplace_back("Attention is not quantised, and is counted in fp8 like the MLPs.");
+    model.remarks.push_back(fmt::format(
+        "Attention is not quantised, and is counted in {} like the MLPs.", storage.dtype));
     return {storage, storage};
   }
   model.remarks.emplace_back(
@@ -107,14 +107,51 @@ WeightStorage in_fp8(const HfModel& model, const Storage& plain, ConfigSection& 
       storage};
 }
 
+WeightStorage in_fp8(const HfModel& model, const Storage& plain, ConfigSection& section,
+                     const ConfigValue& named) {
+  return quantised_to(stored(model, "fp8", named), model, plain, section);
+}
+
+/// Whole numbers of 4 bits in groups with a scale. `numbers` says how many bits and weights.
+WeightStorage in_int4(const HfModel& model, const Storage& plain, ConfigSection& section,
+                      ConfigSection& numbers) {
+  const ConfigValue bits = numbers.at({"bits", "num_bits", "w_bit"}, "how weights are stored");
+  if (bits.count() != 4) bits.fail("must be 4");
+  const ConfigValue group =
+      numbers.at({"group_size", "q_group_size"}, "how many weights share a scale");
+  const Count size = group.count();
+  if (size != 32 && size != 64 && size != 128) group.fail("must be 32, 64 or 128");
+  const Storage storage{
+      fmt::format("int4_g{}", size), bits.position(),
+      fmt::format("{} {}, {}", model.config.cite({bits.path(), group.path()}), bits.count(), size)};
+  return quantised_to(storage, model, plain, section);
+}
+
+/// The one group of modules that compressed-tensors quantises alike.
+ConfigSection weights_of_group(ConfigSection& section) {
+  const ConfigValue groups = section.at({"config_groups"}, "how weights are stored");
+  ConfigSection all = groups.section();
+  if (all.members().size() != 1) groups.fail("must be one group");
+  const std::string name = all.members().front().key;
+  return all.at({name}, "how weights are stored")
+      .section()
+      .at({"weights"}, "how weights are stored")
+      .section();
+}
+
 /// Formats of the library compressed-tensors.
 WeightStorage compressed(const HfModel& model, const Storage& plain, ConfigSection& section) {
   const ConfigValue format = section.at({"format"}, "how weights are stored");
   if (format.word() == "float-quantized") return in_fp8(model, plain, section, format);
+  if (format.word() == "pack-quantized") {
+    ConfigSection weights = weights_of_group(section);
+    return in_int4(model, plain, section, weights);
+  }
   if (format.word() != "mxfp4-pack-quantized")
     format.fail(
-        "must be float-quantized or mxfp4-pack-quantized; without quantization_config the "
-        "weights have the dtype of the model");
+        "must be float-quantized, pack-quantized or mxfp4-pack-quantized; in a file without "
+        "quantization_config the weights have the dtype of the model, which may be four times as "
+        "large");
   require_spared_attention(section.at({"ignore"}, "what is not quantised"));
   return {plain, stored(model, "mxfp4", format)};
 }
@@ -129,9 +166,12 @@ WeightStorage quantised(const HfModel& model, const Storage& plain, const Config
     return {plain, stored(model, "mxfp4", method)};
   }
   if (method.word() == "compressed-tensors") return compressed(model, plain, section);
+  if (method.word() == "awq" || method.word() == "gptq")
+    return in_int4(model, plain, section, section);
   method.fail(
-      "must be fp8, fbgemm_fp8, mxfp4 or compressed-tensors; without quantization_config the "
-      "weights have the dtype of the model");
+      "must be fp8, fbgemm_fp8, mxfp4, awq, gptq or compressed-tensors; in a file without "
+      "quantization_config the weights have the dtype of the model, which may be four times as "
+      "large");
 }
 
 /// The cache's own dtype, where the file names one: 8 bits of compressed-tensors are fp8.

@@ -108,8 +108,8 @@ const std::array kScenario{
                      "layers of each of the P V chunks, zeros allowed; spread evenly if absent")),
     key(choice, "workload.routing", kNames<Routing>,
         "how tokens choose among experts: all alike, or with popularity that falls as 1/i; a step "
-        "waits for the fullest rank. If absent, a balanced router's mean rank, in an interval that holds "
-        "both"),
+        "waits for the fullest rank. If absent, training is balanced, and serving has a balanced "
+        "router's mean rank, in an interval that holds both"),
     key(counts, "workload.decode.sequences",
         "sequences of a decode step, per model replica: one or several batches"),
     with_default(

@@ -19,6 +19,7 @@ std::string limits_documentation() {
   };
   row(kMaxLayers, "layers (sublayers) of a model: `num_layers`, or twice `decoder_layers`");
   row(kMaxExperts, "routed experts of a layer: `mlp[].experts`");
+  row(as_double(kMostDevices), "devices of a scenario: ranks and stages multiplied");
   row(kMaxBatches, "batches of `workload.decode.sequences`");
   row(kMaxTimedLaunches,
       "kinds of launches to time: batches x schemes x schedules x layers that differ");
@@ -30,7 +31,7 @@ std::string limits_documentation() {
       "layers that a sweep goes through: choices x layers; those of Block AttnRes weigh a "
       "sixteenth");
   row(kMaxSweptPasses, "passes of chunks that a sweep simulates: choices x P V x `micro_batches`");
-  row(as_double(kMaxDevices), "devices of `plan`");
+  row(as_double(kMostPlannedDevices), "devices of `plan`");
   row(kMaxPlannedLayers,
       "layers that a plan goes through: those of a sweep on all placements, at every batch");
   row(kMaxPlannedPasses,

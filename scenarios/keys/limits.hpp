@@ -14,6 +14,9 @@ inline constexpr Count kMaxLayers = 16384;
 /// Routed experts of a layer: a skewed load is a sum over them. [ours]
 inline constexpr Count kMaxExperts = 65536;
 
+/// Devices of a scenario, whose ranks are multiplied. [ours]
+inline constexpr Count kMostDevices = Count{1} << 40;
+
 /// Batches of a decode step. [ours]
 inline constexpr std::size_t kMaxBatches = 256;
 

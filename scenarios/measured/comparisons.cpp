@@ -104,9 +104,13 @@ std::vector<ComparedCase> published_cases(const std::vector<PublishedMeasurement
   return cases;
 }
 
-MeasuredByOthers measured_by_others() {
-  Published all = published();
-  return {published_cases(all.kernels, shipped_rules("published")), std::move(all.steps)};
+const MeasuredByOthers& measured_by_others() {
+  static const MeasuredByOthers measured = [] {
+    Published all = published();
+    return MeasuredByOthers{published_cases(all.kernels, shipped_rules("published")),
+                            std::move(all.steps)};
+  }();
+  return measured;
 }
 
 std::vector<ComparedCase> measured_cases(const MeasurementTable& table, const Device& device,

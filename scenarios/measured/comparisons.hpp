@@ -36,7 +36,7 @@ struct MeasuredByOthers {
 };
 
 /// All shipped measurements.
-MeasuredByOthers measured_by_others();
+const MeasuredByOthers& measured_by_others();
 
 /// One case for each row.
 std::vector<ComparedCase> measured_cases(const MeasurementTable& table, const Device& device,

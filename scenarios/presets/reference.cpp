@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "scenarios/import/import.hpp"
@@ -150,18 +152,45 @@ class Resolver {
     return values;
   }
 
+  /// Nothing where a model's layers are an odd number, or where nobody says how many there are.
+  static std::optional<double> decoder_layers(const Values& model) {
+    if (model.has("decoder_layers")) return model.number("decoder_layers");
+    if (!model.has("num_layers")) return std::nullopt;
+    const double half = model.number("num_layers") / 2;
+    return half == std::floor(half) ? std::optional(half) : std::nullopt;
+  }
+
+  static bool has_equal_layers(const Values& model) {
+    return model.num_records("attention") == 1 && model.num_records("mlp") == 1 &&
+           !model.has_records("tables");
+  }
+
+  /// The lists of a base hold for as many layers as it has. Equal layers may be more or fewer; of
+  /// others nobody knows which remain.
+  static void fit_lists(Values& inherited, const Values& written) {
+    const auto layers = decoder_layers(written);
+    if (layers && layers == decoder_layers(inherited)) return;
+    if (layers && has_equal_layers(inherited)) {
+      Value count =
+          written.has("decoder_layers") ? written.at("decoder_layers") : written.at("num_layers");
+      count.texts = {fmt::format("{}", static_cast<Count>(*layers))};
+      count.numbers = {*layers};
+      for (const char* list : {"attention", "mlp"})
+        inherited.set(fmt::format("{}[0].decoder_layers", list), count);
+      return;
+    }
+    for (const char* list : {"attention", "mlp", "tables"}) inherited.erase_records(list);
+    for (const char* key :
+         {"vocabulary_size", "output_head", "weight_dtype", "expert_dtype", "kv_dtype"})
+      inherited.erase(key);
+  }
+
   /// Rates and times that were measured at another datasheet bandwidth do not hold at the new one;
-  /// without them the fallback scales what parts reach. With another number of layers nobody knows
-  /// which layers remain.
+  /// without them the fallback scales what parts reach.
   static void drop_what_rests_on(Values& inherited, const Values& written) {
     const bool has_layers = written.has("decoder_layers") || written.has("num_layers");
     const bool has_lists = written.has_records("attention") || written.has_records("mlp");
-    if (has_layers && !has_lists) {
-      for (const char* list : {"attention", "mlp", "tables"}) inherited.erase_records(list);
-      for (const char* key :
-           {"vocabulary_size", "output_head", "weight_dtype", "expert_dtype", "kv_dtype"})
-        inherited.erase(key);
-    }
+    if (has_layers && !has_lists) fit_lists(inherited, written);
     const auto is_other = [&](const char* key) {
       return written.has(key) &&
              (!inherited.has(key) || written.number(key) != inherited.number(key));

@@ -59,8 +59,8 @@ PlacedStudies placed_studies(const PlanSource& question, Count devices, const Po
                              PlanWork& work, std::size_t num_threads,
                              const Progress& progress = {});
 
-/// The settings, as "parallelism.tensor=8", that make of the scenario of `question` what a plan on
-/// it was timed with.
+/// The settings, such as "parallelism.tensor=8", that turn the scenario of `question` into the one
+/// that `plan` was timed with.
 std::vector<std::string> plan_settings(const PlanSource& question, const PlannedPlacement& plan);
 
 }  // namespace depthcost

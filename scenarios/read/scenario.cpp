@@ -17,6 +17,7 @@
 #include "model/step/collectives.hpp"
 #include "scenarios/device/device.hpp"
 #include "scenarios/import/architecture.hpp"
+#include "scenarios/keys/limits.hpp"
 #include "scenarios/presets/presets.hpp"
 #include "scenarios/presets/reference.hpp"
 #include "scenarios/read/residual_schemes.hpp"
@@ -30,7 +31,6 @@ namespace {
 // The most devices of one kind of parallelism, so that the product of three does not overflow, and
 // of all kinds.
 constexpr Count kMaxRanks = Count{1} << 20;
-constexpr Count kMaxDevices = Count{1} << 40;
 
 // Layers whose queries Full AttnRes puts together. [attnres] Table 1
 constexpr Count kUsualGroup = 16;
@@ -165,6 +165,15 @@ class ScenarioReader {
                      "missing key 'residual.block_size' (AttnRes needs it, or num_blocks)");
   }
 
+  [[noreturn]] void refuse_missing_scheme() const {
+    if (values_.position().file.text().starts_with("--"))
+      throw InputError({"--residual", 1, 1},
+                       "missing option (the model does not say which residual path it carries; as "
+                       "--residual standard)");
+    throw InputError(values_.position(),
+                     "missing key 'residual.scheme' (the model does not say which it carries)");
+  }
+
   Partition read_partition(const std::string& scheme) const {
     const Count num_layers = scenario_.study.model.num_layers;
     if (is_cut_by_count()) {
@@ -217,9 +226,7 @@ class ScenarioReader {
   void read_residual() {
     Study& study = scenario_.study;
     const Value* scheme = residual("scheme");
-    if (scheme == nullptr)
-      throw InputError(values_.position(),
-                       "missing key 'residual.scheme' (the model does not say which it carries)");
+    if (scheme == nullptr) refuse_missing_scheme();
     if (values_.has("residual.remainder") && !is_cut_by_count())
       refuse_orphans(values_, "residual.remainder", "residual.num_blocks");
     std::vector<std::string> schemes = scheme->texts;
@@ -434,12 +441,12 @@ class ScenarioReader {
     const double stages = pipeline == nullptr ? 1 : pipeline->numbers.front();
     const double all = stages * as_double(study.tensor_parallel_size * study.context_parallel_size *
                                           study.data_parallel_size);
-    if (all > as_double(kMaxDevices))
+    if (all > as_double(kMostDevices))
       throw InputError(
           values_.at("parallelism.tensor").position,
           fmt::format("invalid parallelism (tensor x context x data x pipeline is {:.0f}; "
                       "at most {} devices)",
-                      all, kMaxDevices));
+                      all, kMostDevices));
   }
 
   void read_parallelism() {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/schemes/list.hpp"
+#include "scenarios/keys/limits.hpp"
 #include "scenarios/presets/reference.hpp"
 #include "scenarios/read/settings.hpp"
 #include "scenarios/read/unasked_batches.hpp"
@@ -143,8 +144,6 @@ Node budgets(const std::vector<std::string>& texts) {
   return std::move(section).node();
 }
 
-constexpr Count kMostTitledDevices = Count{1} << 40;
-
 std::string stem(const std::string& path) { return std::filesystem::path(path).stem().string(); }
 
 /// What the options and settings say of ranks that multiply, the last one of each key; nothing
@@ -175,7 +174,7 @@ std::optional<Count> counted_devices(const ScenarioOptions& options) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ranks);
     const bool is_whole = error == std::errc() && end == text.data() + text.size();
     // The reader refuses what is no number of devices.
-    if (!is_whole || ranks < 1 || ranks > kMostTitledDevices / devices) return {};
+    if (!is_whole || ranks < 1 || ranks > kMostDevices / devices) return {};
     devices *= ranks;
   }
   return said->empty() ? std::nullopt : std::optional(devices);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "scenarios/presets/reference.hpp"
 #include "scenarios/read/usual_workload.hpp"
@@ -13,7 +14,8 @@ namespace depthcost {
 namespace {
 
 const char* const kSetOption = "--set";
-constexpr std::string_view kBaselineStep = "baseline_step";
+/// Sections of what the user has measured, workload by workload.
+constexpr std::array kMeasured{"baseline_step", "step_terms"};
 
 std::string path_of(const std::string& setting) { return setting.substr(0, setting.find('=')); }
 
@@ -88,43 +90,47 @@ void apply_setting(const std::string& setting, Node& document) {
   *node = parse_document(setting.substr(sign + 1), kSetOption);
 }
 
+bool has_member(const Node& document, const char* section, const char* key) {
+  const auto* map = std::get_if<Map>(&document.content);
+  const Node* node = map == nullptr ? nullptr : map->find(section);
+  const auto* members = node == nullptr ? nullptr : std::get_if<Map>(&node->content);
+  return members != nullptr && members->find(key) != nullptr;
+}
+
 }  // namespace
 
-std::vector<std::string> measured_steps_of(const Node& document, std::string_view path) {
-  const auto* map = std::get_if<Map>(&document.content);
-  const Node* steps = map == nullptr ? nullptr : map->find(kBaselineStep);
-  const auto* measured = steps == nullptr ? nullptr : std::get_if<Map>(&steps->content);
-  if (measured == nullptr) return {};
+std::vector<std::string> measurements_of(const Node& document, std::string_view path) {
   const auto is_changed = [&](std::string_view key) {
     return path == key || is_below(path, key) || is_below(key, path);
   };
   const bool is_of_all = is_changed("hardware") || is_changed("model") || is_changed("parallelism");
-  std::vector<std::string> steps_of;
+  std::vector<std::string> keys;
   const auto add = [&](const char* workload, bool is_wrong) {
-    if (is_wrong && measured->find(workload) != nullptr) steps_of.emplace_back(workload);
+    if (!is_wrong) return;
+    for (const char* section : kMeasured)
+      if (has_member(document, section, workload))
+        keys.push_back(fmt::format("{}.{}", section, workload));
   };
   add("decode", is_of_all || is_changed("workload.decode.sequences") ||
                     is_changed("workload.decode.context"));
   add("prefill", is_of_all || is_changed("workload.prefill.tokens"));
   add("training", is_of_all || is_changed("workload.training"));
-  return steps_of;
+  return keys;
 }
 
 void apply_settings(const std::vector<std::string>& settings, Node& document) {
-  const auto is_measured_anew = [&](const std::string& step) {
+  const auto is_measured_anew = [&](const std::string& key) {
     return std::any_of(settings.begin(), settings.end(), [&](const std::string& setting) {
       const std::string path = path_of(setting);
-      return path == kBaselineStep || path == fmt::format("{}.{}", kBaselineStep, step);
+      return path == key || is_below(key, path);
     });
   };
   for (const std::string& setting : settings)
-    for (const std::string& step : measured_steps_of(document, path_of(setting)))
-      if (!is_measured_anew(step))
+    for (const std::string& key : measurements_of(document, path_of(setting)))
+      if (!is_measured_anew(key))
         refuse_setting(
             setting,
-            fmt::format("baseline_step.{0} was measured with the scenario's own value; set "
-                        "baseline_step.{0}, too",
-                        step));
+            fmt::format("{0} was measured with the scenario's own value; set {0}, too", key));
   for (const std::string& setting : settings) apply_setting(setting, document);
 }
 

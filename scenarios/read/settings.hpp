@@ -8,9 +8,10 @@
 
 namespace depthcost {
 
-/// The measured steps of a scenario that another value of a key would make wrong, as "decode": all
-/// of another hardware, model or parallelism, and those of other batches, contexts and prompts.
-std::vector<std::string> measured_steps_of(const Node& document, std::string_view path);
+/// What a scenario has measured and another value of a key would make wrong, as
+/// "baseline_step.decode": all of another hardware, model or parallelism, and those of other
+/// batches, contexts and prompts.
+std::vector<std::string> measurements_of(const Node& document, std::string_view path);
 
 /// Puts each "KEY=VALUE" into the tree of a scenario, in order. KEY is a path such as
 /// residual.attach, VALUE is YAML, and replaces what KEY had. A block size replaces a number of

@@ -211,12 +211,12 @@ class Planner {
       axes.insert(axes.begin(), parse_axes({"block_size=1..L"}).front());
     for (Axis& axis : axes) {
       check_reference(axis);
-      if (!measured_steps_of(source_.document, axis.path).empty())
+      if (const auto measured = measurements_of(source_.document, axis.path); !measured.empty())
         throw InputError(
             axis_position(),
-            fmt::format("conflicting axis '{}' (the scenario has a baseline_step, which was "
-                        "measured at one value)",
-                        axis.path));
+            fmt::format("conflicting axis '{}' (the scenario has {}, which was measured "
+                        "at one value)",
+                        axis.path, measured.front()));
       if (named<SweptKey>(axis.path) == SweptKey::scheme) schemes_ = axis.items;
       (named<SweptKey>(axis.path) ? keys_ : scenes_).push_back(std::move(axis));
     }
@@ -264,7 +264,7 @@ class Planner {
       throw InputError(
           axis_position(),
           fmt::format("invalid axes ({:.0f} readings of the scenario, more than {:.0f}; "
-                      "those of residual and workload sizes need none)",
+                      "axes of residual keys and workload sizes do not count)",
                       scenes, kMaxScenes));
     double points = 1;
     for (const std::vector<Axis>* axes : {&scenes_, &keys_})

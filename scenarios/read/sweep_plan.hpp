@@ -44,7 +44,7 @@ inline constexpr Count kDefaultMaxPoints = 1'000'000;
 SweepPlan plan_sweep(UnreadScenario source, const std::vector<std::string>& axes, Count max_points,
                      const Progress& progress = {});
 
-/// The same with all batches, however long a sweep of it would take: for who bounds that otherwise.
+/// The same with all batches and no limit on the work: for callers with limits of their own.
 SweepPlan read_sweep(UnreadScenario source, const std::vector<std::string>& axes, Count max_points,
                      const Progress& progress = {});
 

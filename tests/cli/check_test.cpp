@@ -168,10 +168,10 @@ TEST_F(Check, ShowsVerdictsToCi) {
   shows(outcome.output,
         "\n::error file=broken.yaml,line=6,title=prefill_bank::too much: predicted 264.2 MB, the "
         "limit is 200.0 MB; a chunk of 12400 tokens would keep it\n");
-  shows(outcome.output, "\n::warning file=open.yaml,line=6,title=device_memory::unknown: ");
+  shows(outcome.output, "\n::error file=open.yaml,line=6,title=device_memory::unknown: ");
   shows(outcome.output, "\n::error file=bad.yaml,line=1,title=bad input::missing key 'schema' (");
   const std::string junit = content_of(folder_.path("ci/it.xml"));
-  shows(junit, "tests=\"5\" failures=\"1\" errors=\"1\" skipped=\"1\"");
+  shows(junit, "tests=\"5\" failures=\"2\" errors=\"1\" skipped=\"0\"");
   shows(junit, "<error type=\"bad_input\" message=\"missing key 'schema' (");
   shows(junit, "name=\"broken.yaml/prefill_bank\" classname=\"budgets\"");
   shows(junit, "<failure type=\"budget\" message=\"too much: predicted 264.2 MB");

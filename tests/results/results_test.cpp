@@ -51,7 +51,7 @@ constexpr std::array kOfScenario{"evaluate {} --format json --layers",
                                  "mixing {} --scheme all --magnitude --format json",
                                  "mixing {} --scheme all --format csv"};
 
-/// Of a model on a machine. Arguments: model, machine, schedule of the pipeline, its virtual
+/// A model on a machine. Arguments: model, machine, schedule of the pipeline, its virtual
 /// stages.
 constexpr std::array kOfModel{
     "evaluate --model {0} --hardware {1} --tensor 8 --residual block_attnres --block-size 7 "

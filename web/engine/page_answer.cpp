@@ -202,7 +202,7 @@ std::string answer_json(const ScenarioText& scenario) {
 std::string report_markdown(const ScenarioText& scenario, const std::string& version) {
   const Scenario asked = read(scenario);
   const Evaluation e = evaluate_with_family(asked.study);
-  static const MeasuredByOthers published = measured_by_others();
+  const MeasuredByOthers& published = measured_by_others();
   const ReportParts parts{.values = asked.values,
                           .plots = {},
                           .missing_plots = "No plots: the page saves each as a file of its own.",

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "cli/commands/answers/evaluation_command.hpp"
 #include "model/base/parallel.hpp"
 #include "model/schemes/list.hpp"
 #include "scenarios/read/placed_studies.hpp"
@@ -138,80 +139,13 @@ std::vector<PlanSource> sources_of(const PlanOptions& options) {
   return sources;
 }
 
-/// As a shell takes it.
-std::string shell_word(const std::string& word) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=,:%+-";
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
-  return quoted + "'";
-}
-
-/// The question of a plan as options of another command, but for what the plan has chosen.
-std::vector<std::string> asked_words(const PlanOptions& options, const PlanSource& source) {
-  const ScenarioOptions& question = options.question;
-  if (question.model.empty()) return {options.scenario};
-  std::vector<std::string> words{"--model", question.model};
-  const auto add = [&](const char* option, const std::string& value) {
-    if (!value.empty()) words.insert(words.end(), {option, value});
-  };
-  add("--hardware", question.hardware);
-  if (!question.scheme.empty() || source.blocks == PlannedBlocks::searched)
-    add("--residual", std::string(name(source.own.path.scheme)));
-  add("--block-size", question.block_size);
-  add("--compare", question.compare);
-  add("--context", question.context);
-  add("--prefill", question.prefill);
-  for (const std::string& budget : question.budgets) add("--budget", budget);
-  return words;
-}
-
-/// The limits that --max-overhead sets, as settings.
-std::vector<std::string> limit_settings(const PlanOptions& options, const Study& own) {
-  std::vector<std::string> settings;
-  if (options.max_overhead.empty()) return settings;
-  for (const BudgetKind kind : asked_overheads(own))
-    settings.push_back(fmt::format("budgets.{}={}", name(kind), options.max_overhead));
-  return settings;
-}
-
-/// The command that evaluates a plan of `source`.
-std::string evaluation_of(const PlanOptions& options, const PlanSource& source,
-                          const PlannedPlacement& plan) {
-  std::string command = "depthcost evaluate";
-  for (const std::string& word : asked_words(options, source)) command += " " + shell_word(word);
-  std::vector<std::string> settings = options.question.settings;
-  for (std::string& setting : plan_settings(source, plan)) settings.push_back(std::move(setting));
-  for (std::string& setting : limit_settings(options, source.own))
-    settings.push_back(std::move(setting));
-  for (const std::string& setting : settings) command += " --set " + shell_word(setting);
-  return command;
-}
-
-std::vector<std::string> evaluations_of(const PlanOptions& options,
-                                        const std::vector<PlanSource>& sources,
-                                        const std::vector<PlannedPlacement>& plans) {
-  std::vector<std::string> commands;
-  for (const PlannedPlacement& plan : plans)
-    for (const PlanSource& source : sources)
-      if (name(source.own.path.scheme) == plan.scheme)
-        commands.push_back(evaluation_of(options, source, plan));
-  return commands;
-}
-
 }  // namespace
 
 PlanReport planned_placements(const PlanOptions& options, Progress& progress) {
   const std::optional<double> limit = limit_of(options);
   const std::string place = options.scenario.empty() ? "--model" : options.scenario;
-  PlanReport report{.title = {},
-                    .devices = options.devices,
-                    .own = {},
-                    .kept_blocks = {},
-                    .scenario_blocks = {},
-                    .plans = {},
-                    .evaluations = {}};
+  PlanReport report;
+  report.devices = options.devices;
   std::vector<PlacedStudy> placed;
   PlanWork work;
   std::vector<PlanSource> sources = sources_of(options);
@@ -242,7 +176,7 @@ PlanReport planned_placements(const PlanOptions& options, Progress& progress) {
                                                                 "layers and batches evenly"
                                                               : report.first_refusal));
   report.plans = plans_of(placed, num_hardware_threads(), progress);
-  report.evaluations = evaluations_of(options, sources, report.plans.best);
+  report.evaluations = evaluation_commands(options, sources, report.plans.best);
   return report;
 }
 

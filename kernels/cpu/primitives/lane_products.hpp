@@ -52,12 +52,20 @@ struct PanelProduct {
   float* products = nullptr;  // kPanelRows of each row, product_stride apart
   std::size_t product_stride = 0;
   Sums sums = Sums::from_zero;
+  /// kLanes sums of each row, to which the squares of this call's products are added.
+  float* squares = nullptr;
+};
+
+/// Work that memory does while products keep the arithmetic busy, a step every kColumnsPerStep
+/// columns: none.
+struct NothingBeside {
+  HWY_INLINE void step() {}
 };
 
 /// The products of R rows from `row` on. The sums of a call start from zero before they join the
 /// others, so that a long row loses fewer digits.
-template <std::size_t R>
-HWY_NOINLINE void multiply_panel_rows(const PanelProduct& it, std::size_t row) {
+template <std::size_t R, class Beside>
+HWY_NOINLINE void multiply_panel_rows(const PanelProduct& it, std::size_t row, Beside& beside) {
   Vec sums[R][kPanelVectors];
   HWY_UNROLL(8)
   for (std::size_t r = 0; r < R; ++r) HWY_UNROLL(8)
@@ -66,6 +74,7 @@ HWY_NOINLINE void multiply_panel_rows(const PanelProduct& it, std::size_t row) {
   const float* rows = it.rows + row * stride;
   const float* panel = it.panel;
   for (std::size_t k = 0; k < it.size; ++k, panel += kPanelRows) {
+    if (k % kColumnsPerStep == 0) beside.step();
     Vec weights[kPanelVectors];
     HWY_UNROLL(8)
     for (std::size_t v = 0; v < kPanelVectors; ++v) weights[v] = load_vec(panel + v * kLanes);
@@ -84,13 +93,29 @@ HWY_NOINLINE void multiply_panel_rows(const PanelProduct& it, std::size_t row) {
     const Vec before = it.sums == Sums::from_zero ? hn::Zero(Lanes()) : load_vec(to);
     hn::StoreU(hn::Add(before, sums[r][v]), Lanes(), to);
   }
+  if (it.squares == nullptr) return;
+  HWY_UNROLL(8)
+  for (std::size_t r = 0; r < R; ++r) {
+    float* to = it.squares + (row + r) * kLanes;
+    Vec squares = load_vec(to);
+    HWY_UNROLL(8)
+    for (std::size_t v = 0; v < kPanelVectors; ++v)
+      squares = hn::MulAdd(sums[r][v], sums[r][v], squares);
+    hn::StoreU(squares, Lanes(), to);
+  }
 }
 
 /// products = rows . panel, or added to.
-inline void multiply_panel(const PanelProduct& it) {
+template <class Beside>
+HWY_INLINE void multiply_panel(const PanelProduct& it, Beside& beside) {
   for_each_group<kPanelTokens>(it.num_rows, [&](std::size_t row, auto count) HWY_ATTR {
-    multiply_panel_rows<count.value>(it, row);
+    multiply_panel_rows<count.value>(it, row, beside);
   });
+}
+
+inline void multiply_panel(const PanelProduct& it) {
+  NothingBeside nothing;
+  multiply_panel(it, nothing);
 }
 
 }  // namespace depthcost::cpu::HWY_NAMESPACE

@@ -45,24 +45,88 @@ std::size_t apart(std::size_t size) {
 HWY_BEFORE_NAMESPACE();
 namespace depthcost::cpu::HWY_NAMESPACE {
 
-/// l = x + norm(branch) of token t; the branch is in order, and zero behind its end.
+/// l = x + norm(R L x) of tokens one after the other, a block a step.
 template <class T>
-HWY_INLINE void store_branch(const AltupLaurel<T>& op, std::size_t t, const float* branch) {
-  const std::size_t d = op.hidden_size;
-  const T* x = op.input + t * d;
-  T* output = op.output + t * d;
+class StoredBranch {
+ public:
+  StoredBranch() = default;
+  /// Rows of R L x are in order, `stride` apart, and zero behind their ends; `squares` has kLanes
+  /// sums of the squares of each.
+  StoredBranch(const AltupLaurel<T>& op, TokenRange tokens, const float* branch, std::size_t stride,
+               const float* squares)
+      : num_left_(tokens.end - tokens.begin),
+        size_(op.hidden_size),
+        gain_(op.norm.gain),
+        eps_(op.norm.eps),
+        input_(op.input + tokens.begin * op.hidden_size),
+        output_(op.output + tokens.begin * op.hidden_size),
+        branch_(branch),
+        stride_(stride),
+        squares_(squares) {
+    begin_token();
+  }
+
+  HWY_INLINE void step() {
+    if (num_left_ == 0) return;
+    if (begin_ + kBlock > size_) return finish_token();
+    store_block(begin_, Whole{});
+    begin_ += kBlock;
+  }
+
+  void finish() {
+    while (num_left_ > 0) finish_token();
+  }
+
+ private:
+  void begin_token() {
+    begin_ = 0;
+    const float squares = sum({load_vec(squares_), hn::Zero(Lanes())});
+    scale_ = static_cast<float>(inverse_rms(squares, size_, eps_));
+  }
+
+  template <class Where>
+  HWY_INLINE void store_block(std::size_t i, Where where) {
+    const Vec scale = broadcast(scale_);
+    const Pair y = load_raw(branch_ + i) * Pair{scale, scale};
+    const Pair l =
+        multiply_add(y, load_in_order(gain_ + i, where), load_in_order(input_ + i, where));
+    store_rounded(output_ + i, in_order_of<T>(l), where, Cached{});
+  }
+
+  HWY_NOINLINE void finish_token() {
+    for_each_block(Columns{begin_, size_},
+                   [&](std::size_t i, auto where) HWY_ATTR { store_block(i, where); });
+    input_ += size_;
+    output_ += size_;
+    branch_ += stride_;
+    squares_ += kLanes;
+    if (--num_left_ > 0) begin_token();
+  }
+
+  std::size_t num_left_ = 0;
+  std::size_t size_ = 0;
+  const Scalar<T>* gain_ = nullptr;
+  float eps_ = 0;
+  const T* input_ = nullptr;
+  T* output_ = nullptr;
+  const float* branch_ = nullptr;
+  std::size_t stride_ = 0;
+  const float* squares_ = nullptr;
+  std::size_t begin_ = 0;
+  float scale_ = 0;
+};
+
+/// The same of token t alone.
+template <class T>
+void store_branch(const AltupLaurel<T>& op, std::size_t t, const float* branch) {
   Pair squares = zeros();
-  for_each_block(d, [&](std::size_t i, auto) HWY_ATTR {
+  for_each_block(op.hidden_size, [&](std::size_t i, auto) HWY_ATTR {
     const Pair y = load_raw(branch + i);
     squares = multiply_add(y, y, squares);
   });
-  const Vec scale = broadcast(static_cast<float>(inverse_rms(sum(squares), d, op.norm.eps)));
-  for_each_block(d, [&](std::size_t i, auto where) HWY_ATTR {
-    const Pair y = load_raw(branch + i) * Pair{scale, scale};
-    const Pair l =
-        multiply_add(y, load_in_order(op.norm.gain + i, where), load_in_order(x + i, where));
-    store_rounded(output + i, in_order_of<T>(l), where, Cached{});
-  });
+  HWY_ALIGN float sums[kLanes];
+  hn::Store(hn::Add(squares.first, squares.second), Lanes(), sums);
+  StoredBranch<T>(op, {t, t + 1}, branch, 0, sums).finish();
 }
 
 }  // namespace depthcost::cpu::HWY_NAMESPACE

@@ -130,18 +130,26 @@ std::string format_budget(BudgetKind kind, double value, Sign sign) {
 
 namespace {
 
-/// "0.30 to 3.6 points": a difference of per cents is in points.
+/// "0.30": what a limit is exceeded by, without the unit of a per cent.
+std::string excess_text(BudgetKind kind, double excess) {
+  const std::string text = format_budget(kind, excess);
+  return is_ratio(kind) ? text.substr(0, text.find(" %")) : text;
+}
+
+/// "0.30 to 3.6 points", or "up to 0.63 points" where only the high end is above the limit: a
+/// difference of per cents is in points.
 std::string over_text(const BudgetRow& row) {
   const BudgetKind kind = row.budget.kind;
   const BudgetNumbers numbers = numbers_of(row);
+  const char* unit = is_ratio(kind) ? " points" : "";
+  const auto excess = [&](double value) { return excess_text(kind, value - *numbers.limit); };
+  if (row.verdict == Verdict::unknown && row.middle && row.high && *row.high > *numbers.limit)
+    return fmt::format("up to {}{}", excess(*row.high), unit);
   if (row.verdict != Verdict::fail || !numbers.shortfall) return std::string(kNothing);
-  std::string least = format_budget(kind, *numbers.shortfall);
-  const bool has_most = numbers.high && *numbers.high > *numbers.low;
-  std::string most = has_most ? format_budget(kind, *numbers.high - *numbers.limit) : "";
-  if (is_ratio(kind))
-    for (std::string* text : {&least, &most}) *text = text->substr(0, text->find(" %"));
-  return fmt::format("{}{}{}", has_most ? least + " to " : "at least ", has_most ? most : least,
-                     is_ratio(kind) ? " points" : "");
+  const std::string least = excess_text(kind, *numbers.shortfall);
+  if (!numbers.high || *numbers.high <= *numbers.low)
+    return fmt::format("at least {}{}", least, unit);
+  return fmt::format("{} to {}{}", least, excess(*numbers.high), unit);
 }
 
 }  // namespace

@@ -143,7 +143,7 @@ std::string fitting_text(const Evaluation& e, const LargestPart& part) {
                      limit_text(part.budget), other_schedules_text(e, part));
 }
 
-/// Of a scheme that does not fit at some points.
+/// The line about a scheme that does not fit at some points.
 std::string unfitting_line(const Evaluation& e, const SchemeVerdict& verdict) {
   const Scheme& scheme = verdict.path->scheme;
   const std::string start =

@@ -117,8 +117,8 @@ void write_markdown(Document& out) {
   if (!modelled.empty())
     out.paragraph(
         "Bytes of `collectives` are sent. The interval holds what the rate of matrix products, the "
-        "number of kernels, routing from balanced to skewed, and bandwidths can be; its ends "
-        "are sums of the terms' ends, as if all erred together.");
+        "number of kernels, routing (when serving: from balanced to skewed) and bandwidths can be; its "
+        "ends are sums of the terms' ends, as if all erred together.");
 }
 
 void write_table(std::string& text, const Answer& answer) {

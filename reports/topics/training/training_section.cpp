@@ -253,11 +253,9 @@ Estimate<double> utilization_of(const Evaluation& e, const TrainingRun& run, con
   const double value = at.utilization;
   if (row == e.training.steps.end() || !row->baseline_step || !row->overhead)
     return {value, value, value, Evidence::assumed};
-  const Estimate<Seconds>& baseline = *row->baseline_step;
-  const Seconds step = (1 + row->overhead->value) * baseline.value;
-  const Seconds shortest = (1 + row->overhead->low) * baseline.low;
-  const Seconds longest = (1 + row->overhead->high) * baseline.high;
-  return {value * (step / longest), value, value * (step / shortest), row->delta.evidence};
+  const Estimate<Seconds> step = whole_step(*row);
+  return {value * (step.value / step.high), value, value * (step.value / step.low),
+          row->delta.evidence};
 }
 
 }  // namespace
@@ -274,8 +272,8 @@ std::string communication_sentence(const Evaluation& e) {
   if (own == nullptr || standard == nullptr || !is_step_known(e)) return {};
   if (e.training.work->links.empty() || own->communication <= standard->communication) return {};
   return fmt::format(
-      "{} of the {} that `{}` adds to the pipeline are waits for messages between stages. Stages idle "
-      "{} of the pipeline; with the standard residual {}.",
+      "{} of the {} that `{}` adds to the pipeline are waits for messages between stages. Stages do "
+      "not compute for {} of the pipeline's time; with the standard residual {}.",
       format_seconds(own->communication - standard->communication),
       format_seconds(own->makespan - standard->makespan), name(own->path->scheme),
       format_ratio(own->bubble), format_ratio(standard->bubble));

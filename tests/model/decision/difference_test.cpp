@@ -47,7 +47,7 @@ TEST(Difference, SaysHowFarANumberMoved) {
   EXPECT_FALSE(moved.holds());
 }
 
-/// Of other blocks more reads a layer or a row that is gone say nothing: the step became faster.
+/// With other blocks, more reads a layer or a row that is gone say nothing: the step became faster.
 TEST(Difference, OfOtherInputsCountsBudgetsAndOwnStepsAlone) {
   const auto result = [](const std::string& block_size, double step, double reads) {
     Result it = with({});

@@ -88,7 +88,7 @@ TEST(MemoryRemedy, GivesSequencesOfLatentAttentionToFewerRanks) {
   spread.decode->sequences = {1, 64};
   const double limit = fullest_memory(spread, spread.path).value / kCountedShare * 1.001;
   EXPECT_EQ(memory_remedy(study, limit),
-            "tensor 2, expert 8, data 4 (the same 8 devices, at most 64 sequences a replica)");
+            "tensor 2, expert 8, data 4 (the same 8 devices, up to 64 sequences a replica)");
   // Fewer tensor ranks could not do what is written.
   const auto is_named = [&](const Study& of) {
     return memory_remedy(of, limit).find("the same") != std::string::npos;

@@ -25,6 +25,10 @@ Budget training_limit(double limit) {
   return {.kind = BudgetKind::training_overhead, .limit = limit};
 }
 
+bool surely_keeps(const Study& study, const Budget& budget) {
+  return decided_for(study, budget).verdict == Verdict::pass;
+}
+
 /// The high end of the overhead, found by asking.
 double least_kept(const Study& study) {
   double low = 0;

@@ -330,7 +330,7 @@ TEST(FewTokens, AreConstantUntilTheDeviceIsFull) {
   EXPECT_DOUBLE_EQ(2 * draws(fast_cache, 1), draws(fast_cache, 51));
 }
 
-/// Of a kernel that projects the second wave counts in part, and every other whole.
+/// The second wave of a kernel that projects counts in part, and every other whole.
 TEST(FewTokens, HideTheSecondWaveOfAProjectionInPart) {
   Machine machine = gpu(kLoops);
   machine.few_tokens->projection_wave = 0.25;

@@ -253,9 +253,8 @@ TEST(Plan, CountsAllThatTrainingKeeps) {
   study.machine->memory_capacity = Bytes{1e9};
   const PlannedPlacement plan = planned({{.tensor = 8, .expert = 8}, study, {}});
   EXPECT_EQ(plan.fate, PlanFate::does_not_fit);
-  const ResidualPath standard = baseline_study(study).path;  // what does not fit with it never fits
   Bytes all;
-  for (const MemoryRow& row : all_memory_rows(study, standard)) all += row.bytes;
+  for (const MemoryRow& row : all_memory_rows(study, study.path)) all += row.bytes;
   EXPECT_EQ(plan.memory.value, all.value);
   EXPECT_GT(plan.memory.value, 18 * 2.7e12 / 8);
 }
@@ -350,6 +349,51 @@ void expect_what_a_loop_finds(const std::vector<PlacedStudy>& all, std::size_t n
   }
 }
 
+/// The cheaper, or the nearer to the limits, of one scheme.
+std::optional<PlannedPlacement> best_of(const std::vector<PlacedStudy>& all, PlanFate fate) {
+  std::optional<PlannedPlacement> best;
+  for (const PlacedStudy& at : all) {
+    const PlannedPlacement plan = planned(at);
+    if (plan.fate == fate && (!best || plan.cost < best->cost)) best = plan;
+  }
+  return best;
+}
+
+/// As a loop over every placement of mHC finds it, where all, some or none of them keep the limit.
+TEST(Plan, NamesTheBestOfAnotherScheme) {
+  std::size_t num_kept = 0;
+  for (const double limit : {1.0, 0.05, 0.03, 0.02, 1e-6}) {
+    const Study own = with_limit(limit);
+    Study other = own;
+    other.path.scheme = Scheme{schemes::kMhc, {.num_streams = 4}};
+    other.schedule = Schedule::one_pass;
+    std::vector<PlacedStudy> of_mhc;
+    for (PlacedStudy& at : all_placed(other)) {
+      at.axes.erase(at.axes.begin());
+      of_mhc.push_back(std::move(at));
+    }
+    std::vector<PlacedStudy> all = all_placed(own);
+    all.insert(all.end(), of_mhc.begin(), of_mhc.end());
+    Progress progress;
+    const Plans found = plans_of(all, 2, progress);
+    if (found.best.empty()) {
+      EXPECT_TRUE(found.others.empty()) << "no plan has no rival";
+      continue;
+    }
+    const bool is_shown = std::any_of(found.best.begin(), found.best.end(),
+                                      [](const auto& plan) { return plan.scheme == "mhc"; });
+    ASSERT_EQ(found.others.empty(), is_shown);
+    if (is_shown) continue;
+    EXPECT_EQ(found.others.front().scheme, "mhc");
+    const auto best = best_of(of_mhc, PlanFate::keeps);
+    EXPECT_EQ(found.others.front().fate == PlanFate::keeps, best.has_value()) << limit;
+    if (!best) continue;
+    ++num_kept;
+    EXPECT_EQ(found.others.front().cost, best->cost) << limit;
+  }
+  EXPECT_GT(num_kept, 0U);
+}
+
 TEST(PlanOfTraining, IsWhatALoopOverEveryPlacementFinds) {
   for (const double limit : {1e-3, 0.02, 1.0})
     for (const double capacity : {6e12, 1e14})
@@ -357,7 +401,7 @@ TEST(PlanOfTraining, IsWhatALoopOverEveryPlacementFinds) {
         expect_what_a_loop_finds(all_placed_in_training(training_of(capacity, limit)), threads);
 }
 
-/// Of two batches, with and without a prefill, and of a prefill alone.
+/// Two batches, with and without a prefill, and a prefill alone.
 TEST(Plan, IsWhatALoopOverEveryPlacementFinds) {
   for (const double limit : {1e-6, 3e-3, 0.02, 1.0})
     for (const auto& [decodes, prefills] : {std::pair{true, false}, {true, true}, {false, true}}) {

@@ -643,7 +643,7 @@ double mean_nodes_of_eight_experts() {
   return static_cast<double>(nodes) / kWays;
 }
 
-/// Of 32 ranks those that have one of eight experts: each expert meets a rank that has none yet, or
+/// How many of 32 ranks have one of eight experts: each expert meets a rank that has none yet, or
 /// not.
 double mean_ranks_of_eight_experts() {
   double ranks = 0;

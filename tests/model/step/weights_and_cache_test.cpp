@@ -98,7 +98,7 @@ TEST(DeviceMemory, OfKimiK3FitsOnEightB300OnceRanksShareTheCache) {
   EXPECT_EQ(row.verdict, Verdict::fail);
   EXPECT_EQ(row.reason, "largest at decode/64");
   EXPECT_EQ(remedy_of(row),
-            "tensor 8, expert 16, context 2 (16 devices; context exchange untimed)");
+            "tensor 8, expert 16, data 2 (16 devices, up to 32 sequences a replica)");
 }
 
 // Eight experts cannot be dealt out to sixteen ranks.
@@ -122,25 +122,29 @@ TEST(DeviceMemory, IsSpreadOverExpertRanksThatAScenarioMayHave) {
 }
 
 // 512 sequences of 100,000 tokens need the cache shared; the experts go to all of the devices.
-TEST(DeviceMemory, SpreadsExpertsOverContextRanksToo) {
+TEST(DeviceMemory, SpreadsExpertsOverReplicasToo) {
   Study study = kimi_on(8, kB300);
   study.decode->sequences = {512};
   const std::string nearest = remedy_of(device_memory(study));
   long tensor = 0;
   long expert = 0;
-  long context = 0;
-  ASSERT_EQ(std::sscanf(nearest.c_str(), "tensor %ld, expert %ld, context %ld", &tensor, &expert,
-                        &context),
-            3)
+  long data = 0;
+  long sequences = 0;
+  ASSERT_EQ(std::sscanf(nearest.c_str(),
+                        "tensor %ld, expert %ld, data %ld (%*d devices, up to %ld sequences",
+                        &tensor, &expert, &data, &sequences),
+            4)
       << nearest;
-  EXPECT_EQ(expert, tensor * context);
+  EXPECT_EQ(expert, tensor * data);
+  EXPECT_EQ(sequences * data, 512);
   study.tensor_parallel_size = tensor;
   study.expert_parallel_size = expert;
-  study.context_parallel_size = context;
+  study.data_parallel_size = data;
+  study.decode->sequences = {sequences};
   EXPECT_EQ(device_memory(study).verdict, Verdict::pass);
-  study.tensor_parallel_size = 8;
-  study.context_parallel_size = tensor * context / 16;
-  study.expert_parallel_size = tensor * context / 2;
+  study.expert_parallel_size = expert / 2;
+  study.data_parallel_size = data / 2;
+  study.decode->sequences = {2 * sequences};
   EXPECT_NE(device_memory(study).verdict, Verdict::pass) << "half the devices";
 }
 

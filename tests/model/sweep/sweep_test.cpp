@@ -162,6 +162,37 @@ TEST(Sweep, JudgesTheBatchesThatFit) {
   expect_all_evaluated(sweep);
 }
 
+/// The weights of a training step do not fit. A decode step that was measured leaves no limit on
+/// memory, and says nothing of the training step.
+TEST(Sweep, KnowsNoOverheadOfTrainingThatDoesNotFit) {
+  Study study = test::training_study();
+  study.machine->memory_capacity = Bytes{1e9};
+  study.decode = Decode{.sequences = {1}, .baseline_steps = {Seconds{1}}};
+  study.budgets = {{BudgetKind::training_overhead, 1}};
+  const Sweep sweep(study, {axis(SweptKey::block_size, {24})}, 1);
+  for (const PointBudget& budget : sweep.budgets(sweep.point(0, 0))) {
+    EXPECT_NE(budget.budget.kind, BudgetKind::device_memory);
+    if (budget.budget.kind == BudgetKind::training_overhead) {
+      EXPECT_EQ(budget.verdict, Verdict::unknown);
+    }
+  }
+  study.training->baseline_step = Seconds{1000};
+  const Sweep measured(study, {axis(SweptKey::block_size, {24})}, 1);
+  EXPECT_EQ(measured.verdict(measured.point(0, 0)), Verdict::pass) << "a measured step did run";
+}
+
+/// A prefill that was measured did run.
+TEST(Sweep, HasNoLimitOnTheMemoryOfAMeasuredPrefill) {
+  Study study = test::modelled_study();
+  study.machine->memory_capacity = Bytes{1e9};
+  study.decode.reset();
+  study.prefill->baseline_step = Seconds{1};
+  study.budgets.clear();
+  const Sweep sweep(study, {axis(SweptKey::block_size, {24})}, 1);
+  for (const PointBudget& budget : sweep.budgets(sweep.point(0, 0)))
+    EXPECT_NE(budget.budget.kind, BudgetKind::device_memory);
+}
+
 TEST(Sweep, HasItUnderEveryCircumstance) {
   expect_all_evaluated(
       {full_study(),

@@ -64,7 +64,7 @@ TEST(LayerActivations, OfLatentAttentionHaveTheCompressedVectorsOnEveryRank) {
   EXPECT_EQ(all_kept(attention, 8), compressed + 16 * head);
 }
 
-// Of the heads the output alone; without a compressed query, the query too.
+// The heads keep their output alone; without a compressed query, the query too.
 TEST(LayerActivations, OfLatentAttentionAreProjectedUpAgainWhereSelective) {
   EXPECT_EQ(all_kept(latent_attention(1536), 8, selective), 1536 + 512 + 64 + 16 * 128);
   EXPECT_EQ(all_kept(latent_attention({}), 8, selective), 512 + 64 + 16 * (192 + 128));

@@ -196,7 +196,7 @@ TEST(Reduction, OfAPassIsThatOfOneCopy) {
   EXPECT_NEAR(backward_over_once(study), 1, 1e-12);
 }
 
-/// Of nine replicas one lies alone: it sends 8/9 of all bytes over its adapter.
+/// One of nine replicas lies alone: it sends 8/9 of all bytes over its adapter.
 TEST(Reduction, WaitsForAReplicaThatLiesAlone) {
   const auto time = reduction_time(study_of(1, 1, 9, 1), {.dense = 1e9});
   ASSERT_TRUE(time);

@@ -133,7 +133,8 @@ TEST(LayerWork, RunsItsCollectivesBeforeTheGradientsLeave) {
   EXPECT_EQ(work.backward_weight.value, 3);
 }
 
-// Of 3 s one is scores and mixes, two products. Their backward pass is five, and none for a weight.
+// One of 3 s is scores and mixes, two are products. Their backward pass is five, and none for a
+// weight.
 TEST(LayerWork, HasNoGradientOfWeightsInAttentionsScores) {
   Study study = llama_training();
   study.machine->tensor_rate = FlopsPerSecond{1e15};
@@ -156,7 +157,7 @@ TEST(LayerWork, HasNoGradientOfWeightsInAttentionsScores) {
   EXPECT_NEAR(scaled.backward_weight.value, 0.2, 1e-12);
 }
 
-/// Of attention's 3 s two are products with weights, of which MLA projects up with a share.
+/// Two of attention's 3 s are products with weights, and MLA projects up with a share of these.
 TEST(LayerWork, MakesAgainWhatIsNotKept) {
   Study study = llama_training();
   study.model.architecture->attention = test::deepseek_v3().attention;

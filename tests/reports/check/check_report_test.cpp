@@ -64,6 +64,9 @@ TEST(CheckJson, HasEveryScenarioAndEveryBudget) {
   const auto& scenarios = json["scenarios"];
   ASSERT_EQ(scenarios.size(), 3U);
   EXPECT_EQ(scenarios[0]["verdict"], "fail");
+  EXPECT_EQ(scenarios[0]["fails"], true);
+  EXPECT_EQ(scenarios[1]["fails"], true);
+  EXPECT_EQ(scenarios[2]["fails"], false);
   EXPECT_TRUE(scenarios[0]["error"].is_null());
   EXPECT_EQ(
       scenarios[0]["budgets"][1].dump(),

@@ -106,14 +106,37 @@ TEST(PlanText, NamesThreeOfThoseThatAreAsGood) {
   it.plans.best = {plan({.tensor = 8, .expert = 8}, 10e-3, 0.01)};
   it.plans.kept = 2;
   it.plans.best.front().as_good = {{.tensor = 8, .expert = 4}};
-  EXPECT_THAT(plan_text(it),
-              testing::HasSubstr(
-                  "The same time and memory as the first: tensor 8, expert 4.\nBlock sizes"));
+  EXPECT_THAT(
+      plan_text(it),
+      testing::HasSubstr(
+          "With the same median time and memory as the first: tensor 8, expert 4.\nBlock sizes"));
   it.plans.best.front().as_good.assign(5, {.tensor = 8, .expert = 2});
   EXPECT_THAT(plan_text(it), testing::HasSubstr("tensor 8, expert 2; and 2 more.\nBlock sizes"));
   const json document = json::parse(plan_json(it, "1"));
   EXPECT_EQ(document.at("plans").at(0).at("as_good").size(), 5U);
   EXPECT_EQ(document.at("plans").at(0).at("as_good").at(0).at("expert"), 2);
+}
+
+TEST(PlanText, NamesTheBestOfTheOtherSchemes) {
+  PlanReport it = report();
+  it.plans.best = {plan({.tensor = 8, .expert = 8}, 10e-3, 0.01)};
+  it.plans.others = {plan({.tensor = 4, .data = 2, .expert = 4}, 12e-3, 0.01),
+                     plan({.tensor = 8, .expert = 8}, 9e-3, 0.03)};
+  it.plans.others[0].scheme = "mhc";
+  it.plans.others[0].blocks.reset();
+  it.plans.others[1].scheme = "full_attnres";
+  it.plans.others[1].fate = PlanFate::breaks;
+  const std::string text = plan_text(it);
+  EXPECT_THAT(text, testing::HasSubstr("The best of mhc: tensor 4, data 2: mhc, two_phase (20.0 % "
+                                       "slower than the first)\n"));
+  EXPECT_THAT(text, testing::HasSubstr(
+                        "full_attnres keeps the limits nowhere. The nearest is tensor 8: "
+                        "full_attnres, two_phase, 8 blocks of 24: it adds 3.0 % [1.5, 4.5] at "
+                        "decode/64, above the limit of 2.0 %.\n"));
+  const json others = json::parse(plan_json(it, "1")).at("others");
+  ASSERT_EQ(others.size(), 2U);
+  EXPECT_EQ(others[0].at("scheme"), "mhc");
+  EXPECT_EQ(others[1].at("keeps"), false);
 }
 
 TEST(PlanText, SaysThatStagesWaitForOneAnother) {
@@ -139,11 +162,10 @@ TEST(PlanText, SaysWhichReplicasWereLeftOut) {
   PlanReport it = report();
   it.plans.best = {plan({.tensor = 8, .expert = 8}, 10e-3, 0.01)};
   it.left_out_data = 6;
-  EXPECT_THAT(
-      plan_text(it),
-      testing::HasSubstr("6 placements with data-parallel replicas were left out: a batch "
-                         "cannot be shared out evenly. Multiples of 8 sequences have all of "
-                         "them.\n"));
+  EXPECT_THAT(plan_text(it),
+              testing::HasSubstr("6 placements with data-parallel replicas were left out: a batch "
+                                 "cannot be shared out evenly. Ask for multiples of 8 sequences to "
+                                 "include them.\n"));
 }
 
 TEST(PlanText, NamesTheNearestWhereNoneKeepsTheLimits) {

@@ -86,7 +86,7 @@ TEST(SweepSentences, SayThatNAndSDisagree) {
 TEST(SweepSentences, SayWhereTheScenarioItselfStands) {
   EXPECT_TRUE(contains(
       sentence(kimi_report(), "No choice beats"),
-      "No choice beats block_size 24, as written, in both loss and cost; if the loss follows the "
+      "No choice beats block_size 24, as written, in loss, time and memory at once; if the loss follows the "
       "number of blocks alone, block_size 26 (8 blocks, the last of 4) does: "));
   Study study = kimi();
   study.path.scheme = Scheme{schemes::kBlockAttnRes, {.blocks = partition_by_size(186, 2)}};

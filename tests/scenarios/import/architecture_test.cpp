@@ -336,6 +336,30 @@ TEST(Architectures, DoNotOutliveAnotherNumberOfLayers) {
   EXPECT_EQ(other->vocabulary_size, 7);
 }
 
+/// Layers that are all alike may be more or fewer.
+TEST(Architectures, GrowWithEqualLayers) {
+  const auto architecture = [](const std::string& keys) {
+    return parsed("schema: depthcost/1\nresidual: {scheme: standard}\nmodel: {base: qwen3_32b" +
+                  keys + "}\n")
+        .study.model.architecture;
+  };
+  const auto layers_of = [&](const std::string& keys) {
+    return architecture(keys).value().attention.front().num_decoder_layers;
+  };
+  EXPECT_EQ(layers_of(""), 64);
+  EXPECT_EQ(layers_of(", decoder_layers: 64"), 64);
+  EXPECT_EQ(layers_of(", decoder_layers: 12"), 12);
+  EXPECT_EQ(layers_of(", num_layers: 24"), 12);
+  EXPECT_EQ(architecture(", decoder_layers: 12")->mlp.front().num_decoder_layers, 12);
+  EXPECT_FALSE(architecture(", num_layers: 25"));
+}
+
+TEST(Architectures, OutliveTheirOwnNumberOfLayers) {
+  EXPECT_TRUE(parsed("schema: depthcost/1\nresidual: {scheme: standard}\nmodel: {base: kimi_k3, "
+                     "decoder_layers: 93}\n")
+                  .study.model.architecture);
+}
+
 using test::RefusedCase;
 
 class BadArchitecture : public testing::TestWithParam<RefusedCase> {};
@@ -516,7 +540,7 @@ INSTANTIATE_TEST_SUITE_P(
                "],\n  draft: [{layers: 1, attention: 1, mlp: 1, active: 3}]"),
          "it.yaml:6:53: error: invalid draft[].active '3' (its mlp has no experts)"},
         {"UnknownDtype", model("weight_dtype: int4"),
-         "it.yaml:5:17: error: invalid weight_dtype 'int4' (must be mxfp4 | nvfp4 | fp8 | bf16 | f16 | f32)"},
+         "it.yaml:5:17: error: invalid weight_dtype 'int4'; did you mean 'int4_g32'?"},
         {"EmptyList", model("attention: []"),
          "it.yaml:5:14: error: invalid attention (an empty list)"},
         {"FewLayers",

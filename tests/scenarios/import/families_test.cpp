@@ -549,6 +549,49 @@ TEST(ImportedQuantisation, ReadsEightBitFloats) {
   EXPECT_EQ(dtypes_of("{\"quant_method\": \"fbgemm_fp8\"}"), "dtype=bf16 weight_dtype=fp8 ");
 }
 
+/// AWQ, GPTQ, and files of compressed-tensors such as those of Kimi K2 Thinking.
+TEST(ImportedQuantisation, ReadsFourBitNumbers) {
+  EXPECT_EQ(dtypes_of("{\"quant_method\": \"awq\", \"bits\": 4, \"group_size\": 128}"),
+            "dtype=bf16 weight_dtype=int4_g128 ");
+  EXPECT_EQ(dtypes_of("{\"quant_method\": \"gptq\", \"bits\": 4, \"group_size\": 64}"),
+            "dtype=bf16 weight_dtype=int4_g64 ");
+  const auto packed = [](const std::string& weights) {
+    return "{\"quant_method\": \"compressed-tensors\", \"format\": \"pack-quantized\", "
+           "\"config_groups\": {" +
+           weights + "}}";
+  };
+  const std::string group = "{\"weights\": {\"num_bits\": 4, \"group_size\": 32}}";
+  EXPECT_EQ(dtypes_of(packed("\"group_0\": " + group)), "dtype=bf16 weight_dtype=int4_g32 ");
+  EXPECT_THROW(dtypes_of(packed("\"group_0\": " + group + ", \"group_1\": " + group)), InputError);
+}
+
+TEST(ImportedQuantisation, RefusesOtherBitsAndGroups) {
+  const auto error = [](const std::string& numbers) -> std::string {
+    try {
+      return dtypes_of("{\"quant_method\": \"awq\", " + numbers + "}");
+    } catch (const InputError& refused) {
+      return refused.message();
+    }
+  };
+  EXPECT_EQ(error("\"bits\": 3, \"group_size\": 128"),
+            "invalid quantization_config.bits '3' (must be 4)");
+  EXPECT_EQ(error("\"bits\": 4, \"group_size\": 16"),
+            "invalid quantization_config.group_size '16' (must be 32, 64 or 128)");
+}
+
+TEST(ImportedGpt2, HasNoDtypeInItsFile) {
+  const ImportedModel model = import_config(
+      "{\"model_type\": \"gpt2\", \"n_embd\": 1600, \"n_layer\": 48, \"n_head\": 25, \"vocab_size\": "
+      "50257}",
+      "it.json");
+  for (const ImportedKey& key : model.keys)
+    if (key.value.key == "dtype") {
+      EXPECT_EQ(key.value.text, "bf16");
+      return;
+    }
+  FAIL() << "no dtype";
+}
+
 /// Qwen3-235B in fp8: whether attention is, too.
 std::string weight_dtype_with(const std::string& ignored) {
   const ImportedModel model =

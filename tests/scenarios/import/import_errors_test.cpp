@@ -366,16 +366,17 @@ INSTANTIATE_TEST_SUITE_P(
     Weights, BadConfig,
     testing::ValuesIn(std::vector<Case>{
         {"UnknownMethod", "gpt_oss_120b", "\"quant_method\": \"mxfp4\"",
-         "\"quant_method\": \"gptq\"",
-         "17:21: error: invalid quantization_config.quant_method 'gptq' (must be fp8, fbgemm_fp8, "
-         "mxfp4 or compressed-tensors; without quantization_config the weights have the dtype of the "
-         "model)"},
+         "\"quant_method\": \"bitsandbytes\"",
+         "17:21: error: invalid quantization_config.quant_method 'bitsandbytes' (must be fp8, "
+         "fbgemm_fp8, mxfp4, awq, gptq or compressed-tensors; in a file without quantization_config "
+         "the weights have the dtype of the model, which may be four times as large)"},
         {"NoMethod", "gpt_oss_120b", "\"quant_method\"", "\"x\"",
          "15:26: error: missing key 'quantization_config.quant_method' (how weights are stored)"},
-        {"UnknownFormat", "kimi_k3", "mxfp4-pack-quantized", "pack-quantized",
-         "49:17: error: invalid text_config.quantization_config.format 'pack-quantized' (must be "
-         "float-quantized or mxfp4-pack-quantized; without quantization_config the weights have the "
-         "dtype of the model)"},
+        {"UnknownFormat", "kimi_k3", "mxfp4-pack-quantized", "int-quantized",
+         "49:17: error: invalid text_config.quantization_config.format 'int-quantized' (must be "
+         "float-quantized, pack-quantized or mxfp4-pack-quantized; in a file without "
+         "quantization_config the weights have the dtype of the model, which may be four times as "
+         "large)"},
         {"QuantisedAttention", "gpt_oss_120b", "\"model.layers.*.self_attn\", ", "",
          "16:31: error: invalid quantization_config.modules_to_not_convert (self_attn is not on "
          "it; only quantised experts are understood)"},

@@ -263,7 +263,7 @@ TEST_F(Plan, RefusesMorePointsThanWereAskedFor) {
   EXPECT_EQ(error({"block_size=1..L", "workload.decode.sequences=1..100"}, 18600), "none");
   EXPECT_EQ(error({"parallelism.data=1..20000"}),
             "--axis:1:1: error: invalid axes (20000 readings of the scenario, more than 10000; "
-            "those of residual and workload sizes need none)");
+            "axes of residual keys and workload sizes do not count)");
 }
 
 TEST_F(Plan, RefusesTwoAxesThatSayTheSame) {

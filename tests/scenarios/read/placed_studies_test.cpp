@@ -53,7 +53,8 @@ TEST(PlacedStudies, ShareTheSequencesOfEachBatchEvenly) {
   EXPECT_EQ(replicas_of(placed_on_eight("{decode: {sequences: [64, 6]}}")),
             (std::set<Count>{1, 2}));
   EXPECT_EQ(placed_on_eight("{decode: {sequences: [8, 64]}}").left_out_data, 0U);
-  // Of one sequence no replica but the first has any: 3 placements on 8, 2 on 4 and 1 on 2 devices.
+  // With one sequence no replica but the first has any: 3 placements on 8, 2 on 4 and 1 on 2
+  // devices.
   const PlacedStudies single = placed_on_eight("{decode: {sequences: [1, 64]}}");
   EXPECT_EQ(replicas_of(single), std::set<Count>{1});
   EXPECT_EQ(single.left_out_data, 6U);

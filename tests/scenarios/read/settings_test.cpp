@@ -72,6 +72,33 @@ TEST(Settings, LeaveAMeasuredStepWhereItWasMeasured) {
   EXPECT_EQ(problem("workload.prefill.tokens=1000"), "");
 }
 
+/// Nor does a part of a step that was measured elsewhere.
+TEST(Settings, LeaveAMeasuredTermWhereItWasMeasured) {
+  ScenarioOptions options{.settings = {"hardware=b200_sxm"}};
+  options.document = {
+      parse_document("schema: depthcost/1\nmodel: llama_3_1_70b\nhardware: h200_sxm\n"
+                     "parallelism: {tensor: 8}\nworkload: {decode: {sequences: 64}}\n"
+                     "step_terms: {decode: {attention: 2 ms}}\n",
+                     "scenario"),
+      "scenario"};
+  const auto problem = [&]() -> std::string {
+    try {
+      asked_scenario("no such file", options);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const std::string why =
+      "--set:1:1: error: invalid setting 'hardware=b200_sxm' (step_terms.decode was measured with "
+      "the scenario's own value; set step_terms.decode, too)";
+  EXPECT_EQ(problem(), why);
+  options.settings.emplace_back("step_terms.decode.attention=3 ms");
+  EXPECT_EQ(problem(), why) << "other terms may be there";
+  options.settings.back() = "step_terms.decode={attention: 3 ms}";
+  EXPECT_EQ(problem(), "");
+}
+
 TEST(Settings, ReplaceWholeSections) {
   const Scenario scenario =
       read_with({"workload={training: {sequence_length: 4096, micro_batch: 1}}"});
