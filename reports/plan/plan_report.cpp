@@ -102,8 +102,9 @@ std::string others_text(const Plans& plans) {
                           described(plan), broken_limits(plan));
       continue;
     }
-    text += fmt::format("The best of {}: {} ({} slower than the first)\n", plan.scheme,
-                        described(plan), format_ratio(plan.cost / plans.best.front().cost - 1));
+    text += fmt::format("The best of {} within the limits: {} ({} slower than the first)\n",
+                        plan.scheme, described(plan),
+                        format_ratio(plan.cost / plans.best.front().cost - 1));
   }
   return text;
 }

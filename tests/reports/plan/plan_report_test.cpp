@@ -127,8 +127,10 @@ TEST(PlanText, NamesTheBestOfTheOtherSchemes) {
   it.plans.others[1].scheme = "full_attnres";
   it.plans.others[1].fate = PlanFate::breaks;
   const std::string text = plan_text(it);
-  EXPECT_THAT(text, testing::HasSubstr("The best of mhc: tensor 4, data 2: mhc, two_phase (20.0 % "
-                                       "slower than the first)\n"));
+  EXPECT_THAT(text,
+              testing::HasSubstr(
+                  "The best of mhc within the limits: tensor 4, data 2: mhc, two_phase (20.0 % "
+                  "slower than the first)\n"));
   EXPECT_THAT(text, testing::HasSubstr(
                         "full_attnres keeps the limits nowhere. The nearest is tensor 8: "
                         "full_attnres, two_phase, 8 blocks of 24: it adds 3.0 % [1.5, 4.5] at "
