@@ -175,6 +175,10 @@ TEST_F(Compare, RefusesWhatItCannotUse) {
   expect_error({"it.csv", "--published"}, us + "conflicting --published (a table is given)");
   expect_error({"--published", "--hardware", "h200_sxm"},
                us + "conflicting --hardware (published measurements name their own)");
+  expect_error(
+      {"--published", "--constants", "it.yaml"},
+      us + "conflicting --constants (published measurements are held against constants that "
+           "have not seen them)");
   expect_error({"--published", "--github", "--format", "json"},
                us + "conflicting --github (stdout holds JSON and nothing else)");
   expect_error({"missing.csv"},

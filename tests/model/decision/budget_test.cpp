@@ -110,6 +110,25 @@ TEST(OverheadBudget, LooksAtItsOwnWorkloadScheduleAndScheme) {
 
 using Remedies = std::vector<Remedy>;
 
+/// The other schedule keeps the limit at the batch that fits. At the other one nobody knows.
+TEST(OverheadBudget, NamesNoScheduleWhereABatchDoesNotFit) {
+  const Study study = asking(BudgetKind::decode_overhead, 0.02);
+  const auto row = [&](Count batch, Schedule schedule, std::optional<double> overhead) {
+    StepRow step{.workload = WorkloadId::decode(batch),
+                 .path = &study.path,
+                 .schedule = schedule,
+                 .baseline_step = Estimate<Seconds>{}};
+    if (overhead) step.overhead = Estimate<double>{*overhead, *overhead, *overhead, {}};
+    if (!overhead) step.missing = "decode/512 does not fit into the device's memory";
+    return step;
+  };
+  std::vector<StepRow> steps{row(1, study.schedule, 0.05), row(1, Schedule::two_phase, 0.01)};
+  EXPECT_FALSE(budget_rows({study, steps, {}}).front().remedies.empty());
+  steps.push_back(row(512, study.schedule, std::nullopt));
+  steps.push_back(row(512, Schedule::two_phase, std::nullopt));
+  EXPECT_TRUE(budget_rows({study, steps, {}}).front().remedies.empty());
+}
+
 TEST(OverheadBudget, NamesTheCheapestScheduleThatWouldKeepIt) {
   const Study study = asking(BudgetKind::decode_overhead, 0.02);
   const std::vector<Overhead> single{{WorkloadId::decode(1), 0.03, 0.04},
