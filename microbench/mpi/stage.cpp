@@ -44,9 +44,13 @@ void Stage::run(const PipelineTask& task, Checked checked) {
 Region Stage::input_of(const PipelineTask& task) {
   if (task.kind == TaskKind::forward && task.chunk > 0)
     return receive(Direction::forward, task.chunk - 1, task.micro_batch);
-  if (task.kind == TaskKind::backward_input && task.chunk + 1 < route_.num_chunks())
-    return receive(Direction::backward, task.chunk, task.micro_batch);
-  return {};
+  const bool is_handed_gradient = task.chunk + 1 < route_.num_chunks();
+  const std::pair pass{task.chunk, task.micro_batch};
+  if (task.kind == TaskKind::recompute && is_handed_gradient)
+    unread_[pass] = receive(Direction::backward, task.chunk, task.micro_batch);
+  if (task.kind != TaskKind::backward_input || !is_handed_gradient) return {};
+  if (auto received = unread_.extract(pass)) return std::move(received.mapped());
+  return receive(Direction::backward, task.chunk, task.micro_batch);
 }
 
 Region Stage::output_of(const PipelineTask& task, Checked checked, Region&& input) {

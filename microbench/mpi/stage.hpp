@@ -48,7 +48,9 @@ class Stage {
   Messenger& messenger_;
   ForwardPass forward_;
   GradientPass gradients_;
-  std::map<std::pair<Count, Count>, Region> unsent_;  // gradients, by chunk and micro-batch
+  // Gradients, by chunk and micro-batch: made and not sent, received and not read.
+  std::map<std::pair<Count, Count>, Region> unsent_;
+  std::map<std::pair<Count, Count>, Region> unread_;
   SentBytes sent_;
   Count num_timed_ = 0;
   Count num_late_ = 0;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 #include <vector>
 
 namespace depthcost {
@@ -32,14 +33,155 @@ double asleep(double passing, double num_tokens) {
   return num_tokens < 1 ? 1 - num_tokens * (1 - passing) : std::pow(passing, num_tokens);
 }
 
-/// Every `stride`-th of what the chances make, from the first.
-RankLoad every(std::size_t stride, const std::vector<RankLoad>& experts) {
-  RankLoad load;
-  for (std::size_t i = 0; i < experts.size(); i += stride) {
-    load.distinct_experts += experts[i].distinct_experts;
-    load.token_visits += experts[i].token_visits;
+/// Chances that a rank has 0, 1, 2, ... of something, and how many ranks are alike in that.
+struct Chances {
+  std::vector<double> of_number;
+  double ranks = 1;
+};
+
+/// The expected largest number of independent ranks: the sum over w >= 0 of the chance that some
+/// rank has more than w.
+double expected_largest(const std::vector<Chances>& all) {
+  std::size_t most = 0;
+  for (const Chances& rank : all) most = std::max(most, rank.of_number.size());
+  std::vector<double> below(all.size());
+  double sum = 0;
+  for (std::size_t w = 0; w + 1 < most; ++w) {
+    double none_above = 1;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (w < all[i].of_number.size()) below[i] += all[i].of_number[w];
+      none_above *= std::pow(std::min(below[i], 1.0), all[i].ranks);
+    }
+    sum += 1 - none_above;
   }
-  return load;
+  return sum;
+}
+
+/// Chances of a rank with `mine` of `all` slots, of which `drawn` are drawn, none twice.
+std::vector<double> hypergeometric(double mine, double all, double drawn) {
+  const auto log_choose = [](double n, double k) {
+    return std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1);
+  };
+  std::vector<double> chances;
+  for (double w = 0; w <= std::min(mine, drawn); ++w)
+    chances.push_back(drawn - w > all - mine
+                          ? 0
+                          : std::exp(log_choose(mine, w) + log_choose(all - mine, drawn - w) -
+                                     log_choose(all, drawn)));
+  return chances;
+}
+
+/// R > 1 ranks, over which something is shared out by chance.
+struct Shared {
+  double ranks;
+  double mean;  // of a rank
+  double most;  // that one can have
+
+  /// The expected largest, from that of independent ranks. One's more is the others' less, so that
+  /// deviations from the mean are sqrt(R / (R - 1)) of theirs. Somebody has the mean, rounded up.
+  double largest(double independent) const {
+    const double larger = mean + (independent - mean) * std::sqrt(ranks / (ranks - 1));
+    return std::clamp(larger, std::min(std::ceil(mean), most), most);
+  }
+};
+
+/// The expected most of `drawn` experts that one of R ranks with n each has, if all are alike.
+double largest_drawn(double n, double ranks, double drawn) {
+  const auto of_whole = [&](double whole) {
+    const Shared shared{ranks, whole / ranks, std::min(n, whole)};
+    return shared.largest(expected_largest({{hypergeometric(n, n * ranks, whole), ranks}}));
+  };
+  const double whole = std::floor(drawn);
+  const double part = drawn - whole;
+  return part > 0 ? (1 - part) * of_whole(whole) + part * of_whole(whole + 1) : of_whole(whole);
+}
+
+/// Chances of the sum of two.
+std::vector<double> convolved(const std::vector<double>& a, const std::vector<double>& b) {
+  std::vector<double> sum(a.size() + b.size() - 1);
+  for (std::size_t i = 0; i < a.size(); ++i)
+    for (std::size_t j = 0; j < b.size(); ++j) sum[i + j] += a[i] * b[j];
+  return sum;
+}
+
+/// The expected most visits of one of R ranks with n experts each by tokens with k picks among
+/// them. Many tokens make it a normal value.
+double largest_visited(double n, double ranks, double k, double tokens) {
+  constexpr double kFewTokens = 32;
+  const double E = n * ranks;
+  const Shared shared{ranks, tokens * k / ranks, tokens * std::min(n, k)};
+  if (tokens > kFewTokens) {
+    const double variance = tokens * k / ranks * (1 - 1 / ranks) * (E - k) / (E - 1);
+    return shared.largest(shared.mean +
+                          expected_maximum(static_cast<Count>(ranks)) * std::sqrt(variance));
+  }
+  const std::vector<double> of_one = hypergeometric(n, E, k);
+  std::vector<double> visits{1};
+  for (double token = 0; token < std::round(tokens); ++token) visits = convolved(visits, of_one);
+  return shared.largest(expected_largest({{visits, ranks}}));
+}
+
+/// Balanced routing: all experts are alike.
+RankLoad fullest_by_chance(const ExpertMlp& mlp, double num_tokens, Count num_ranks) {
+  if (num_ranks == 1) return balanced_load(mlp, num_tokens, num_ranks);
+  const auto E = static_cast<double>(mlp.num_experts);
+  const auto k = static_cast<double>(mlp.num_active);
+  const auto ranks = static_cast<double>(num_ranks);
+  const double n = static_cast<double>(divided_up(mlp.num_experts, num_ranks));
+  const double tokens = std::max(1.0, num_tokens);
+  const double chance = std::min(1.0, num_tokens);
+  return {.distinct_experts = chance * largest_drawn(n, ranks, distinct_experts(E, k, tokens)),
+          .token_visits = chance * largest_visited(n, ranks, k, tokens)};
+}
+
+/// Chances of the sum of independent events.
+std::vector<double> chances_of_sum(const std::vector<double>& events) {
+  std::vector<double> sum{1};
+  for (const double event : events) {
+    sum.push_back(0);
+    for (std::size_t i = sum.size(); i-- > 0;)
+      sum[i] = sum[i] * (1 - event) + (i > 0 ? sum[i - 1] * event : 0);
+  }
+  return sum;
+}
+
+struct Normal {
+  double mean = 0;
+  double deviation = 0;
+};
+
+/// The expected largest of independent values, none of which is above `most`: from where one of
+/// them surely is, on.
+double expected_largest(const std::vector<Normal>& values, double most) {
+  constexpr double kEnd = 8;  // deviations; beyond them, 1e-15
+  constexpr int kSteps = 256;
+  double begin = 0;
+  double end = 0;
+  for (const Normal& value : values) {
+    begin = std::max(begin, value.mean - kEnd * value.deviation);
+    end = std::max(end, value.mean + kEnd * value.deviation);
+  }
+  end = std::max(begin, std::min(end, most));
+  const double step = (end - begin) / kSteps;
+  double sum = 0;
+  for (int i = 0; i < kSteps; ++i) {
+    double none_above = 1;
+    for (const Normal& value : values)
+      if (value.deviation > 0)
+        none_above *= std::erfc((value.mean - begin - (i + 0.5) * step) / value.deviation /
+                                std::numbers::sqrt2) /
+                      2;
+    sum += step * (1 - none_above);
+  }
+  return begin + sum;
+}
+
+/// What the experts of a rank have: every `num_ranks`-th.
+std::vector<double> dealt_to(std::size_t rank, std::size_t num_ranks,
+                             const std::vector<double>& experts) {
+  std::vector<double> mine;
+  for (std::size_t i = rank; i < experts.size(); i += num_ranks) mine.push_back(experts[i]);
+  return mine;
 }
 
 struct SkewedLoad {
@@ -47,38 +189,44 @@ struct SkewedLoad {
   RankLoad fullest;
 };
 
-SkewedLoad skewed_load(const ExpertMlp& mlp, double num_tokens, Count num_ranks) {
-  const auto ranks = static_cast<double>(num_ranks);
-  std::vector<RankLoad> experts;
-  for (const double chance : skewed_chances(mlp.num_experts, static_cast<double>(mlp.num_active)))
-    experts.push_back({1 - asleep(1 - chance, num_tokens), num_tokens * chance});
-  const RankLoad all = every(1, experts);
-  return {.mean = {all.distinct_experts / ranks, all.token_visits / ranks},
-          .fullest = every(static_cast<std::size_t>(num_ranks), experts)};
+/// The most visits of a rank: as many as a token's experts, or normal values of many tokens. The
+/// ranks behind the first have ever fewer.
+double largest_visits(const std::vector<double>& chances, double tokens, std::size_t num_ranks,
+                      double most) {
+  constexpr std::size_t kFirstRanks = 64;
+  std::vector<Normal> ranks;
+  for (std::size_t rank = 0; rank < std::min(num_ranks, kFirstRanks); ++rank) {
+    Normal& visits = ranks.emplace_back();
+    double variance = 0;
+    for (const double chance : dealt_to(rank, num_ranks, chances)) {
+      visits.mean += tokens * chance;
+      variance += tokens * chance * (1 - chance);
+    }
+    visits.deviation = std::sqrt(variance);
+  }
+  return expected_largest(ranks, most);
 }
 
-/// The loads of `num_ranks` ranks with n = E / R experts each, tokens choosing k of E alike. Both
-/// loads are sums over n experts:
-///   visits of a token: mean n k / E, variance that of a hypergeometric draw
-///   experts asleep:    mean n q, variance n q (1 - q) + n (n - 1) (q2 - q^2)
-/// with q and q2 the chances that all tokens pass by one expert, and by two.
-RankLoad fullest_by_chance(const ExpertMlp& mlp, double num_tokens, Count num_ranks) {
-  const auto E = static_cast<double>(mlp.num_experts);
+SkewedLoad skewed_load(const ExpertMlp& mlp, double num_tokens, Count num_ranks) {
+  const auto R = static_cast<std::size_t>(num_ranks);
   const auto k = static_cast<double>(mlp.num_active);
-  const double n = E / static_cast<double>(num_ranks);
-  const double T = num_tokens;
-  RankLoad load = balanced_load(mlp, num_tokens, num_ranks);
-  if (num_ranks == 1) return load;
-  const double by_chance = expected_maximum(num_ranks);
-  const double visits = T * k * n / E * (1 - n / E) * (E - k) / (E - 1);
-  const double q = asleep(1 - k / E, T);
-  const double q2 = asleep((1 - k / E) * std::max(1 - k / (E - 1), 0.0), T);
-  const double variance = n * q * (1 - q) + n * (n - 1) * (q2 - q * q);
-  load.token_visits =
-      std::min(load.token_visits + by_chance * std::sqrt(visits), T * std::min(n, k));
-  load.distinct_experts =
-      std::min(load.distinct_experts + by_chance * std::sqrt(std::max(variance, 0.0)), n);
-  return load;
+  const double ranks = static_cast<double>(num_ranks);
+  const double tokens = std::max(1.0, num_tokens);
+  const double chance = std::min(1.0, num_tokens);
+  const std::vector<double> chances = skewed_chances(mlp.num_experts, k);
+  std::vector<double> awake;
+  for (const double picked : chances) awake.push_back(1 - asleep(1 - picked, tokens));
+  const double woken = std::accumulate(awake.begin(), awake.end(), 0.0);
+  const RankLoad mean{chance * woken / ranks, num_tokens * k / ranks};
+  if (num_ranks == 1) return {mean, mean};
+  std::vector<Chances> of_ranks;
+  for (std::size_t rank = 0; rank < R; ++rank)
+    of_ranks.push_back({chances_of_sum(dealt_to(rank, R, awake))});
+  const double distinct = std::max(expected_largest(of_ranks), std::ceil(k / ranks));
+  const double most =
+      tokens * std::min(k, static_cast<double>(divided_up(mlp.num_experts, num_ranks)));
+  const double visits = tokens == 1 ? distinct : largest_visits(chances, tokens, R, most);
+  return {mean, {chance * distinct, chance * visits}};
 }
 
 }  // namespace

@@ -18,11 +18,11 @@ struct RankLoad {
 /// chance. `power_law`: popularity falls as 1 / i; experts are dealt to the ranks in turn.
 enum class Routing : std::uint8_t { balanced, power_law };
 
-/// The load of the rank that a step waits for. Where a routing is stated, from its mean to its
-/// fullest rank, which is the value. Where none is, the value is the mean rank of balanced routing,
-/// to which more measured steps are near (REFERENCES.md, "experts"), and the interval holds both
-/// routings: from the power law's mean rank, since skew wakes few experts, to the fuller of both
-/// fullest.
+/// The load of the rank that a step waits for. Where a routing is stated, from its mean to the
+/// expected load of its fullest rank, which is the value. Where none is, the value is the mean rank
+/// of balanced routing, to which more measured steps are near (REFERENCES.md, "experts"), and the
+/// interval holds both routings: from the power law's mean rank, since skew wakes few experts, to
+/// the fuller of both fullest.
 struct ExpertLoad {
   RankLoad low;
   RankLoad value;

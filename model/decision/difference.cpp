@@ -205,9 +205,11 @@ void count_own(const Result& before, Difference& result) {
 }  // namespace
 
 bool is_better(const ChangedWord& verdict) {
-  constexpr std::array<std::string_view, 9> kFromWorse{
-      "fail",    "does not fit", "too much", "may not fit", "likely too much",
-      "unknown", "likely OK",    "OK",       "pass"};
+  static constexpr std::array kFromWorse{name(Verdict::fail),         name(Fate::does_not_fit),
+                                         name(Fate::too_much),        name(Fate::may_not_fit),
+                                         name(Fate::likely_too_much), name(Verdict::unknown),
+                                         name(Fate::likely_ok),       name(Fate::ok),
+                                         name(Verdict::pass)};
   const auto rank = [&](const std::string& word) {
     return std::find(kFromWorse.begin(), kFromWorse.end(), word);
   };

@@ -28,7 +28,7 @@ Count expert_ranks(Count all, Count limit) {
 /// "tensor 8, expert 64".
 std::string ranks_text(const Study& study) {
   std::string text = fmt::format("tensor {}", study.tensor_parallel_size);
-  if (study.expert_parallel_size > 1)
+  if (study.expert_parallel_size > 1 && fewest_experts(*study.model.architecture))
     text += fmt::format(", expert {}", study.expert_parallel_size);
   if (study.context_parallel_size > 1)
     text += fmt::format(", context {}", study.context_parallel_size);
@@ -50,10 +50,8 @@ std::string nearest_replicas(const Study& study, double limit) {
   for (Count factor = 2; factor * num_devices(study) <= kMostDevices; factor *= 2) {
     Study spread = study;
     spread.data_parallel_size *= factor;
-    const Count ranks =
-        spread.tensor_parallel_size * spread.context_parallel_size * spread.data_parallel_size;
-    spread.expert_parallel_size =
-        expert_ranks(ranks, std::min(experts, factor * study.expert_parallel_size));
+    spread.expert_parallel_size = expert_ranks(
+        ranks_per_stage(spread), std::min(experts, factor * study.expert_parallel_size));
     if (surely_fits(fullest_memory(spread, spread.path), Bytes{limit}))
       return parallelism_text(spread);
   }
@@ -72,10 +70,8 @@ bool joins_collective(const Study& study) {
 /// The study, and with its experts over as many of the same devices as can share them out.
 std::vector<Study> expert_placements(const Study& study) {
   std::vector<Study> placements{study};
-  const Count ranks =
-      study.tensor_parallel_size * study.context_parallel_size * study.data_parallel_size;
   const Count experts = fewest_experts(*study.model.architecture).value_or(1);
-  const Count spread = expert_ranks(ranks, experts);
+  const Count spread = expert_ranks(ranks_per_stage(study), experts);
   if (spread <= study.expert_parallel_size || joins_collective(study)) return placements;
   placements.push_back(study);
   placements.back().expert_parallel_size = spread;
@@ -103,10 +99,10 @@ Study with_more_ranks(const Study& study, Count factor, Count context) {
   Study spread = study;
   spread.tensor_parallel_size *= factor / context;
   spread.context_parallel_size *= context;
-  spread.expert_parallel_size = expert_ranks(
-      factor * study.tensor_parallel_size * study.context_parallel_size * study.data_parallel_size,
-      std::min(fewest_experts(*study.model.architecture).value_or(1),
-               factor * study.expert_parallel_size));
+  spread.expert_parallel_size =
+      expert_ranks(factor * ranks_per_stage(study),
+                   std::min(fewest_experts(*study.model.architecture).value_or(1),
+                            factor * study.expert_parallel_size));
   return spread;
 }
 
@@ -180,11 +176,29 @@ std::string changes_text(const Study& now, const Study& then) {
   std::vector<std::string> changes;
   if (then.expert_parallel_size != now.expert_parallel_size)
     changes.push_back(fmt::format("parallelism.expert: {}", then.expert_parallel_size));
+  if (then.training->activations != now.training->activations)
+    changes.push_back(
+        fmt::format("workload.training.activations: {}", name(then.training->activations)));
   if (then.training->layers != now.training->layers)
     changes.push_back(fmt::format("workload.training.layers: {}", name(then.training->layers)));
   if (then.training->sharding != now.training->sharding)
     changes.push_back(fmt::format("workload.training.sharding: {}", name(then.training->sharding)));
   return fmt::format("{}", fmt::join(changes, " and "));
+}
+
+/// The policy of the residual path, and the usual one.
+std::vector<ActivationPolicy> cheaper_policies(ActivationPolicy now) {
+  if (now != ActivationPolicy::keep) return {now};
+  return {now, ActivationPolicy::recompute};
+}
+
+/// Whether replicas may share so much. Beside a pipeline no engine shares out gradients or weights,
+/// since it would exchange them in every micro-batch.
+bool may_share(const Study& study, StateSharding sharding) {
+  const StateSharding now = study.training->sharding;
+  const bool has_stages = study.pipeline && study.pipeline->num_stages > 1;
+  return sharding == now ||
+         (sharding > now && (sharding < StateSharding::gradients || !has_stages));
 }
 
 /// What a training step may do without: some of the kept activations of its layers or all of them,
@@ -207,13 +221,15 @@ std::string nearest_training_memory(const Study& study, double limit) {
   };
   for (const Study& placed : expert_placements(study))
     for (const StateSharding sharding : kEnumerators<StateSharding>)
-      for (const LayerActivations layers : kEnumerators<LayerActivations>) {
-        if (sharding < now.sharding || layers < now.layers) continue;
-        Study other = placed;
-        other.training->sharding = sharding;
-        other.training->layers = layers;
-        consider(std::move(other));
-      }
+      for (const LayerActivations layers : kEnumerators<LayerActivations>)
+        for (const ActivationPolicy activations : cheaper_policies(now.activations)) {
+          if (!may_share(study, sharding) || layers < now.layers) continue;
+          Study other = placed;
+          other.training->sharding = sharding;
+          other.training->layers = layers;
+          other.training->activations = activations;
+          consider(std::move(other));
+        }
   if (!best) return nearest_replicas(study, limit);
   const std::string changes = changes_text(study, *best);
   const double longer = is_timed ? shortest / standard_training_step(study) - 1 : 0;

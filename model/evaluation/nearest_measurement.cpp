@@ -169,6 +169,12 @@ std::optional<PredictedStep> predicted_step(const Study& study, const MeasuredSt
   at.decode->sequences = {measured.sequences};
   at.decode->context = measured.context.value_or(study.decode->context);
   at.decode->prompt.reset();
+  at.decode->speculation = {};
+  at.pipeline.reset();
+  at.data_parallel_size = at.context_parallel_size = 1;
+  at.expert_parallel_size = at.tensor_parallel_size;
+  at.routing.reset();
+  at.baseline_attachment.reset();
   at.decode->launch = Launch::graph;
   at.decode->baseline_steps.clear();
   at.written_terms.clear();

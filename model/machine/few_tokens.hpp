@@ -2,13 +2,13 @@
 // cluster: it draws what its loads in flight allow, and it waits for steps that depend on one
 // another. REFERENCES.md, "few tokens".
 //
-//   token = waves x reads of a token / draw + dependent steps   (a second wave is hidden in part
-//           where a kernel projects)
-//             + tokens at work x projection weights / (reuse x bandwidth of the cache)
-//             + waves x bytes of a product's CTA / draw
+//   token = waves x reads of a token / draw
+//         + dependent steps
+//         + tokens at work x projection weights / (reuse x bandwidth of the cache)
+//         + waves x bytes of a product's CTA / draw
 //
-// model/machine/time.hpp says what becomes of it.
-// Dependent steps of one token are hidden behind the bytes of others.
+// Where a kernel projects, a second wave is hidden in part. Dependent steps of one token are hidden
+// behind the bytes of others. model/machine/time.hpp says what becomes of the sum.
 #pragma once
 
 #include <cstdint>

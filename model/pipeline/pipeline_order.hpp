@@ -92,7 +92,8 @@ constexpr Count num_copies(PipelineSchedule schedule) {
 inline constexpr Count kMaxChunkPasses = Count{1} << 19;
 
 /// Whether activations are kept from the forward to the backward pass, or made again by a
-/// recompute task just before it. That task does not wait for the gradient.
+/// recompute task just before it. That task waits for the gradient too: engines run it inside their
+/// backward pass.
 enum class Activations : std::uint8_t { kept, recomputed };
 
 /// Which pipelines a schedule takes.

@@ -136,7 +136,6 @@ class Simulator {
       case TaskKind::forward:
         return task.chunk == 0 ? past : if_sent(of_.forward[at]);
       case TaskKind::recompute:
-        return of_.forward_done[at] ? std::optional(past) : std::nullopt;
       case TaskKind::backward_input:
         if (!of_.forward_done[at]) return std::nullopt;
         return is_last_chunk(task) ? past : if_sent(of_.backward[at]);

@@ -73,9 +73,9 @@ struct SimulatedStep {
 };
 
 /// Each stage starts a task as soon as the one before it in its table is done and its inputs are
-/// there: forward(c, m) needs the message of forward(c - 1, m); recompute(c, m) the stage's own
-/// forward(c, m); backward_input(c, m) that too, and the gradient from chunk c + 1, which leaves
-/// after backward_weight(c + 1, m) or, where the order splits the backward pass, after
+/// there: forward(c, m) needs the message of forward(c - 1, m); recompute(c, m) and
+/// backward_input(c, m) the stage's own forward(c, m) and the gradient from chunk c + 1, which
+/// leaves after backward_weight(c + 1, m) or, where the order splits the backward pass, after
 /// backward_input(c + 1, m); backward_weight(c, m) the stage's own backward_input(c, m). No other
 /// stage waits for what a chunk exchanges with its replicas.
 /// Messages between the same two stages in the same direction follow one another on the link, in

@@ -45,7 +45,7 @@ struct PlannedPlacement {
   std::string scheme;
   PlanFate fate = PlanFate::unknown;
   std::string missing = {};  // why it is unknown
-  Bytes memory;              // of the fullest workload; of training weights and gradients alone
+  Bytes memory;              // of the fullest workload
   Schedule schedule = Schedule::fused;
   std::optional<Partition> blocks = {};  // of AttnRes
   QualityEvidence quality = {};

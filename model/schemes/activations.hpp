@@ -17,12 +17,23 @@ enum class ActivationPolicy : std::uint8_t {
   offload,    ///< as keep, but in host memory, and back on the device for its backward pass
 };
 
+/// Layers that run again from one kept input, attention and MLP included.
+enum class LayersRunAgain : std::uint8_t { none, decoder_layer };
+
 /// recompute_layers counts the layers that mHC makes again from one kept state, >= 1; the other
-/// schemes recompute layer by layer.
+/// schemes recompute layer by layer. Where whole decoder layers run again, `recompute` keeps the
+/// inputs of these alone: each begins with an odd layer.
 struct ActivationPlan {
   ActivationPolicy policy = ActivationPolicy::keep;
   Count recompute_layers = 1;           // L_r
   Schedule schedule = Schedule::fused;  // of the forward pass: eager code keeps its copies
+  LayersRunAgain run_again = LayersRunAgain::none;
+
+  bool keeps_input_of(Count layer) const {
+    return run_again == LayersRunAgain::none || layer % 2 == 1;
+  }
+  /// Layers whose inputs and mixes are there at a time.
+  double layers_at_once() const { return run_again == LayersRunAgain::none ? 1 : 2; }
 };
 
 /// Whether the aggregation behind the last layer runs here too. Only AttnRes has one.

@@ -122,7 +122,7 @@ inline ChunkActivations saved_by_chunk(const SchemeLayer& last, const ChunkOfLay
       sum.state = sum.state + d_vectors(each.before);
       sum.received = each.received;
     }
-    sum.state = sum.state + each.state;
+    sum.state = sum.state + (plan.keeps_input_of(layer) ? each.state : d_vectors(each.rows));
     sum.remade = sum.remade + each.remade;
     sum.rows += each.rows;
     sum.inputs += each.inputs;
@@ -133,7 +133,9 @@ inline ChunkActivations saved_by_chunk(const SchemeLayer& last, const ChunkOfLay
   if (chunk.output == OutputAggregation::here) add(last.num_layers + 1);
   ChunkActivations all;
   if (plan.policy == ActivationPolicy::recompute)
-    all = {.kept = sum.state, .for_weights = saved_vectors(sum.inputs), .working = largest_remade};
+    all = {.kept = sum.state,
+           .for_weights = saved_vectors(sum.inputs),
+           .working = plan.layers_at_once() * largest_remade};
   else
     all = placed_activations(plan.policy, sum.inputs, sum.state + sum.remade, largest,
                              d_vectors(sum.rows));

@@ -1,6 +1,9 @@
 // Questions to one scheme.
 #include "model/schemes/scheme.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -42,6 +45,14 @@ bool takes(const Scheme& scheme, Count SchemeParameters::*parameter) {
 
 bool has_block_size(const Scheme& scheme) {
   return blocks_of(scheme) != nullptr || takes(scheme, &SchemeParameters::block_size);
+}
+
+std::string schedule_problem(const Scheme& scheme, Schedule schedule) {
+  const auto known = scheme.rule->schedules;
+  if (std::find(known.begin(), known.end(), schedule) != known.end()) return "";
+  std::vector<std::string_view> names;
+  for (const Schedule each : known) names.push_back(name(each));
+  return fmt::format("{} runs as {}", name(scheme), fmt::join(names, " | "));
 }
 
 std::optional<ParameterProblem> parameter_problem(const Scheme& scheme, Count num_layers) {

@@ -245,6 +245,9 @@ bool has_block_size(const Scheme& scheme);
 /// What is wrong with its parameters on a model of L layers, if something is.
 std::optional<ParameterProblem> parameter_problem(const Scheme& scheme, Count num_layers);
 
+/// Why a scheme does not run so: "mhc runs as unfused | two_pass". Empty where it does.
+std::string schedule_problem(const Scheme& scheme, Schedule schedule);
+
 /// What engines ship: fused, or single_pass for attention over depth.
 Schedule shipped_schedule(const Scheme& scheme);
 

@@ -172,8 +172,8 @@ struct MlpWeightsOf {
     const double projections = m.latent_width ? 2 * d * latent : 0;
     const double rank = m.router_width ? as_double(*m.router_width) : d;
     const double hidden = m.router_width ? rank * (d + 2 * rank) : 0;
-    return {.common = hidden + rank * as_double(m.num_experts) +
-                      as_double(m.num_shared) * 3 * d * as_double(m.width) + projections,
+    return {.common = as_double(m.num_shared) * 3 * d * as_double(m.width),
+            .on_every_rank = hidden + rank * as_double(m.num_experts) + projections,
             .per_expert = 3 * latent * as_double(m.width)};
   }
 };

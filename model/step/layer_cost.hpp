@@ -41,11 +41,13 @@ AttentionCost attention_cost(const Attention& attention, double hidden_size,
 /// Weights of all ranks together: what a checkpoint holds.
 double num_weights(const Attention& attention, double hidden_size);
 
-/// One decoder layer's MLP. `common` is read by every token: router, shared experts, latent
-/// projections, or the whole of a dense one.
+/// One decoder layer's MLP, in elements. Every token reads `common` and `on_every_rank`.
 struct MlpWeights {
-  double common = 0;      // elements
-  double per_expert = 0;  // elements of one routed expert
+  double common = 0;         // shared experts, or all of a dense MLP: tensor ranks share it out
+  double on_every_rank = 0;  // router and latent projections
+  double per_expert = 0;     // of one routed expert
+
+  double of_all_tokens() const { return common + on_every_rank; }
 };
 
 MlpWeights num_weights(const Mlp& mlp, double hidden_size);

@@ -109,9 +109,19 @@ std::vector<AttentionPart> attention_parts(const Study& study, const Attention& 
           {name + ", prompt", core(1, prompt, 1)}};
 }
 
-Work common_mlp_work(const Study& study, const Mlp& mlp, const ForwardPass& pass) {
-  return shared_out(study, num_weights(mlp, static_cast<double>(study.model.hidden_size)).common,
-                    pass);
+Work common_mlp_work(const Study& study, const Mlp& mlp, const ForwardPass& pass,
+                     RankTokens rank_tokens) {
+  const MlpWeights weights = num_weights(mlp, as_double(study.model.hidden_size));
+  const double ranks =
+      rank_tokens == RankTokens::shared ? as_double(study.tensor_parallel_size) : 1;
+  Work work = shared_out(study, weights.common, pass);
+  for (const IntervalEnd end : kEnumerators<IntervalEnd>) {
+    const double shards = end == IntervalEnd::low ? as_double(study.tensor_parallel_size) : 1;
+    const double on_this_rank = weights.on_every_rank / shards;
+    work.add(1, end, storage(on_this_rank, study.model.dtype),
+             Flops{2 * weights.on_every_rank * pass.tokens() / std::max(ranks, shards)});
+  }
+  return work;
 }
 
 Work table_work(const Study& study, const ForwardPass& pass) {
@@ -187,7 +197,9 @@ std::optional<Bytes> modelled_layer_bytes(const Study& study, const ForwardPass&
              attention_work(study, layers.attention, pass).bytes_at(IntervalEnd::value);
   for (const MlpLayers& layers : study.model.architecture->mlp) {
     const auto calls = static_cast<double>(layers.num_decoder_layers);
-    bytes += calls * common_mlp_work(study, layers.mlp, pass).bytes_at(IntervalEnd::value);
+    bytes +=
+        calls *
+        common_mlp_work(study, layers.mlp, pass, RankTokens::same).bytes_at(IntervalEnd::value);
     if (const auto* experts = std::get_if<ExpertMlp>(&layers.mlp))
       bytes += calls * balanced_bytes(study, *experts, pass);
   }

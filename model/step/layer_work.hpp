@@ -71,8 +71,15 @@ struct AttentionPart {
 std::vector<AttentionPart> attention_parts(const Study& study, const Attention& attention,
                                            const ForwardPass& pass);
 
-/// One decoder layer's MLP: the weights that all tokens read.
-Work common_mlp_work(const Study& study, const Mlp& mlp, const ForwardPass& pass);
+/// Whether tensor ranks hold the same tokens where each has the whole of a weight: so in serving.
+/// In training they share the sequence out there. [sequence_parallel] Sec. 4.2
+enum class RankTokens : std::uint8_t { same, shared };
+
+/// One decoder layer's MLP: the weights that all tokens read. At the low end an engine shares out
+/// the router and latent projections too, as one does with the projection back.
+/// (lightseekorg/tokenspeed pull request 1358)
+Work common_mlp_work(const Study& study, const Mlp& mlp, const ForwardPass& pass,
+                     RankTokens rank_tokens);
 
 /// Projections of what all tokens of a pass look up, of all tables together.
 Work table_work(const Study& study, const ForwardPass& pass);

@@ -154,14 +154,14 @@ RestRow mlp_row(const Study& study, WorkloadKind workload, const std::vector<For
       const double calls = pass.repeats * static_cast<double>(layers.num_decoder_layers);
       const auto* experts = std::get_if<ExpertMlp>(&layers.mlp);
       add_part(row, kernels_part(study, experts ? "router and shared experts" : "dense MLP", calls,
-                                 common_mlp_work(study, layers.mlp, pass), a.weight_dtype,
-                                 study.machine->engine.mlp));
+                                 common_mlp_work(study, layers.mlp, pass, RankTokens::same),
+                                 a.weight_dtype, study.machine->engine.mlp));
       if (experts) add_part(row, routed_part(study, workload, *experts, calls, pass));
     }
   if (a.tables.empty()) return row;
   for (const ForwardPass& pass : passes)
-    add_part(row, kernels_part(study, "projections of looked-up tables", pass.repeats,
-                               table_work(study, pass), a.weight_dtype, study.machine->engine.mlp));
+    add_part(row, kernels_part(study, "other projections", pass.repeats, table_work(study, pass),
+                               a.weight_dtype, study.machine->engine.mlp));
   return row;
 }
 

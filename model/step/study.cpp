@@ -18,10 +18,12 @@ bool shares_prompt(const Study& study) {
 
 }  // namespace
 
+Count ranks_per_stage(const Study& study) {
+  return study.tensor_parallel_size * study.context_parallel_size * study.data_parallel_size;
+}
+
 Count num_devices(const Study& study) {
-  const Count stages = study.pipeline ? study.pipeline->num_stages : 1;
-  return study.tensor_parallel_size * study.context_parallel_size * study.data_parallel_size *
-         stages;
+  return ranks_per_stage(study) * (study.pipeline ? study.pipeline->num_stages : 1);
 }
 
 bool is_measured(const Study& study, WorkloadKind workload) {

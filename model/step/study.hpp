@@ -166,6 +166,9 @@ struct Study {
 /// Devices of all replicas and pipeline stages.
 Count num_devices(const Study& study);
 
+/// Those of one pipeline stage: tensor x context x data.
+Count ranks_per_stage(const Study& study);
+
 /// Whether the user has measured the workload's step. It did run, whatever memory it needs.
 bool is_measured(const Study& study, WorkloadKind workload);
 

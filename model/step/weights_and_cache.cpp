@@ -28,12 +28,62 @@ double expert_elements(const Study& study, const Mlp& mlp) {
   return on_this_rank * num_weights(mlp, as_double(study.model.hidden_size)).per_expert / cut;
 }
 
+/// Where the layers' own parameters are, and what lies at the ends of the model.
+struct Place {
+  double share = 1;         // of all layers
+  double vocabularies = 0;  // embedding and head, each a matrix
+  bool has_tables = false;
+};
+
+/// Weights of `place`'s layers on one rank.
+void add_layers(const Study& study, double share, DeviceParameters& parameters) {
+  const Architecture& architecture = *study.model.architecture;
+  const double d = as_double(study.model.hidden_size);
+  const double tensor = as_double(study.tensor_parallel_size);
+  for (const AttentionLayers& a : architecture.attention)
+    parameters.layers += share * as_double(a.num_decoder_layers) *
+                         attention_cost(a.attention, d, {}, study.tensor_parallel_size).weights;
+  for (const MlpLayers& m : architecture.mlp) {
+    const double layers = share * as_double(m.num_decoder_layers);
+    const MlpWeights weights = num_weights(m.mlp, d);
+    parameters.layers += layers * weights.common / tensor;
+    parameters.routers += layers * weights.on_every_rank;
+    parameters.experts += layers * expert_elements(study, m.mlp);
+  }
+}
+
+DeviceParameters parameters_at(const Study& study, const Place& place) {
+  const Architecture& architecture = *study.model.architecture;
+  const double tensor = as_double(study.tensor_parallel_size);
+  DeviceParameters parameters;
+  add_layers(study, place.share, parameters);
+  parameters.vocabulary = place.vocabularies * as_double(architecture.vocabulary_size) *
+                          as_double(study.model.hidden_size) / tensor;
+  if (!place.has_tables) return parameters;
+  const double looked_up =
+      study.tables == TablePlacement::device ? num_looked_up(architecture.tables) : 0;
+  parameters.tables = (looked_up + num_projections(architecture.tables)) / tensor;
+  return parameters;
+}
+
+std::size_t num_stages(const Study& study) {
+  return study.pipeline ? static_cast<std::size_t>(study.pipeline->num_stages) : 1;
+}
+
+/// The stages whose chunks lie on one.
+std::vector<std::size_t> held_stages(const Study& study, std::size_t stage) {
+  const bool has_two_directions =
+      study.training && num_copies(study.training->schedule) == 2 && study.pipeline;
+  if (!has_two_directions) return {stage};
+  return {stage, num_stages(study) - 1 - stage};
+}
+
 }  // namespace
 
 Count layers_of_largest_stage(const Study& study) {
   if (!study.pipeline) return study.model.num_layers;
   Count largest = 0;
-  for (std::size_t stage = 0; stage < static_cast<std::size_t>(study.pipeline->num_stages); ++stage)
+  for (std::size_t stage = 0; stage < num_stages(study); ++stage)
     largest = std::max(largest, layers_of_stage(*study.pipeline, stage));
   return largest;
 }
@@ -42,37 +92,45 @@ double largest_stage_share(const Study& study) {
   return as_double(layers_of_largest_stage(study)) / as_double(study.model.num_layers);
 }
 
+double stage_share(const Study& study, std::size_t stage) {
+  if (!study.pipeline) return 1;
+  Count layers = 0;
+  for (const std::size_t held : held_stages(study, stage))
+    layers += layers_of_stage(*study.pipeline, held);
+  return as_double(layers) / as_double(study.model.num_layers);
+}
+
+DeviceParameters stage_parameters(const Study& study, std::size_t stage) {
+  const std::size_t last = num_stages(study) - 1;
+  Place place{.share = stage_share(study, stage)};
+  for (const std::size_t held : held_stages(study, stage)) {
+    if (held == 0) place.has_tables = true;
+    if (held == 0) ++place.vocabularies;
+    const bool has_own_head = last > 0 || study.model.architecture->output_head == OutputHead::own;
+    if (held == last && has_own_head) ++place.vocabularies;
+  }
+  return parameters_at(study, place);
+}
+
 DeviceParameters device_parameters(const Study& study) {
   const Architecture& architecture = *study.model.architecture;
   const double d = as_double(study.model.hidden_size);
   const double tensor = as_double(study.tensor_parallel_size);
-  DeviceParameters parameters;
-  for (const AttentionLayers& a : architecture.attention)
-    parameters.layers += as_double(a.num_decoder_layers) *
-                         attention_cost(a.attention, d, {}, study.tensor_parallel_size).weights;
-  for (const MlpLayers& m : architecture.mlp) {
-    const double layers = as_double(m.num_decoder_layers);
-    parameters.layers += layers * num_weights(m.mlp, d).common / tensor;
-    parameters.experts += layers * expert_elements(study, m.mlp);
-  }
-  parameters.layers *= largest_stage_share(study);
-  parameters.experts *= largest_stage_share(study);
+  // With a pipeline embedding and head lie on different stages, each with a table even if tied.
+  const bool is_on_one_device = num_stages(study) == 1;
+  const double matrices = is_on_one_device && architecture.output_head == OutputHead::own ? 2 : 1;
+  DeviceParameters parameters = parameters_at(
+      study, {.share = largest_stage_share(study), .vocabularies = matrices, .has_tables = true});
   // They lie with the head, on one stage.
   if (const DraftLayers* draft = draft_of(study)) {
     const double layers = as_double(draft->num_layers);
+    const MlpWeights weights = num_weights(draft->mlp, d);
     parameters.layers +=
         layers * attention_cost(draft->attention, d, {}, study.tensor_parallel_size).weights +
-        (layers * num_weights(draft->mlp, d).common + as_double(draft->projections)) / tensor;
+        (layers * weights.common + as_double(draft->projections)) / tensor;
+    parameters.routers += layers * weights.on_every_rank;
     parameters.experts += layers * expert_elements(study, draft->mlp);
   }
-  // With a pipeline embedding and head lie on different stages, each with a table even if tied.
-  const bool is_on_one_device = !study.pipeline || study.pipeline->num_stages == 1;
-  const double matrices = is_on_one_device && architecture.output_head == OutputHead::own ? 2 : 1;
-  parameters.vocabulary = matrices * as_double(architecture.vocabulary_size) * d / tensor;
-  const double looked_up =
-      study.tables == TablePlacement::device ? num_looked_up(architecture.tables) : 0;
-  // With a pipeline they are on the fullest stage.
-  parameters.tables = (looked_up + num_projections(architecture.tables)) / tensor;
   return parameters;
 }
 
@@ -82,7 +140,7 @@ Bytes device_weights(const Study& study) {
   return Bytes{(parameters.layers + parameters.tables) *
                    bytes_per_weight(architecture.weight_dtype) +
                parameters.experts * bytes_per_weight(architecture.expert_dtype) +
-               parameters.vocabulary * bytes_per_element(study.model.dtype)};
+               (parameters.routers + parameters.vocabulary) * bytes_per_element(study.model.dtype)};
 }
 
 Bytes device_cache(const Study& study, double num_sequences, const CachedSequence& sequence) {

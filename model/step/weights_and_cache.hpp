@@ -13,17 +13,27 @@ double largest_stage_share(const Study& study);
 
 /// Weights on one rank of the fullest stage, in elements.
 struct DeviceParameters {
-  double layers = 0;      // attention, and of MLPs what all tokens read
+  double layers = 0;      // attention, and of MLPs what all tokens read and ranks share out
+  double routers = 0;     // and latent projections, whole on every rank
   double experts = 0;     // routed
   double vocabulary = 0;  // embedding and head
   double tables = 0;      // others, and their projections
 
+  /// Layers without their routed experts.
+  double dense_layers() const { return layers + routers; }
   /// All but the experts, which are spread in another way.
-  double dense() const { return layers + vocabulary + tables; }
+  double dense() const { return dense_layers() + vocabulary + tables; }
 };
 
 /// The model must have an architecture.
 DeviceParameters device_parameters(const Study& study);
+
+/// The same on one rank of a stage. A schedule of two directions keeps the chunks of two stages
+/// there: the stage's own, and those of the stage as far from the other end.
+DeviceParameters stage_parameters(const Study& study, std::size_t stage);
+
+/// The share of all layers that lie on it.
+double stage_share(const Study& study, std::size_t stage);
 
 /// The same in the types in which the model is stored.
 Bytes device_weights(const Study& study);

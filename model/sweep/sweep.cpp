@@ -168,9 +168,9 @@ void Sweep::make_choices() {
 
 namespace {
 
-/// What decides how a study attaches its paths: tokens of a prompt are shared out.
+/// What decides how a study attaches its paths: a large prompt's tokens are shared out.
 std::pair<WorkloadKind, bool> attachment_of(const Study& study, WorkloadKind kind) {
-  return {kind, kind == WorkloadKind::decode && study.decode->prompt};
+  return {kind, kind == WorkloadKind::decode && has_all_reduce(study)};
 }
 
 }  // namespace

@@ -2,6 +2,11 @@
 #include "model/sweep/sweep.hpp"
 
 namespace depthcost {
+
+bool is_broken(const PointBudget& row) {
+  return row.verdict == Verdict::fail || (row.median && *row.median > row.budget.limit);
+}
+
 namespace {
 
 PointBudget overhead(const Budget& budget, const std::optional<AddedTime>& added) {
@@ -31,6 +36,13 @@ bool cannot_train(const Study& study, const SweepPoint& point) {
          exceeds_memory(study, point.memory->training);
 }
 
+/// Of a step that cannot run, a limit can break but not hold.
+PointBudget training_overhead(const Budget& budget, const Study& study, const SweepPoint& point) {
+  const PointBudget row = overhead(budget, point.training);
+  if (cannot_train(study, point) && !is_broken(row)) return {{.budget = budget}};
+  return row;
+}
+
 PointBudget device_memory(const Budget& budget, const Study& study,
                           const std::optional<PointMemory>& memory) {
   if (!memory) return {{.budget = budget}};
@@ -38,10 +50,6 @@ PointBudget device_memory(const Budget& budget, const Study& study,
 }
 
 }  // namespace
-
-bool is_broken(const PointBudget& row) {
-  return row.verdict == Verdict::fail || (row.median && *row.median > row.budget.limit);
-}
 
 PointBudget Sweep::budget_at(const Budget& budget, const SweepPoint& point) const {
   const auto of_prefill = [&](Bytes PointMemory::*item) -> std::optional<Bytes> {
@@ -54,8 +62,7 @@ PointBudget Sweep::budget_at(const Budget& budget, const SweepPoint& point) cons
     case BudgetKind::prefill_overhead:
       return overhead(budget, point.prefill);
     case BudgetKind::training_overhead:
-      if (cannot_train(study_, point)) return {{.budget = budget}};
-      return overhead(budget, point.training);
+      return training_overhead(budget, study_, point);
     case BudgetKind::exposed_communication:
     case BudgetKind::added_activations:
     case BudgetKind::pipeline_cache:

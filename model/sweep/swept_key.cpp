@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "model/base/infeasible.hpp"
 #include "model/schemes/scheme.hpp"
 
@@ -35,13 +33,8 @@ void set_streams(Study& study, Count num_streams) {
 }
 
 void set_schedule(Study& study, Schedule schedule) {
-  const auto known = study.path.scheme.rule->schedules;
-  if (std::find(known.begin(), known.end(), schedule) == known.end()) {
-    std::vector<std::string_view> names;
-    for (const Schedule each : known) names.push_back(name(each));
-    throw Infeasible(fmt::format("invalid schedule '{}' ({} runs as {})", name(schedule),
-                                 name(study.path.scheme), fmt::join(names, " | ")));
-  }
+  if (const std::string problem = schedule_problem(study.path.scheme, schedule); !problem.empty())
+    throw Infeasible(fmt::format("invalid schedule '{}' ({})", name(schedule), problem));
   study.schedule = schedule;
 }
 

@@ -171,16 +171,20 @@ double weights_projecting_up(const Attention& attention) {
   return as_double(a->num_heads) * (query + key_and_value);
 }
 
+KeptOfLayers kept_of_layers(const Study& study) {
+  return {kept_by_layer(study, study.training->layers), made_again(study), logits_of(study)};
+}
+
 std::vector<Bytes> layer_activations(const Study& study, const PipelineOrder& order) {
-  const Bytes kept = kept_by_layer(study, study.training->layers);
+  const KeptOfLayers kept = kept_of_layers(study);
   const Bytes whole = kept_by_layer(study, LayerActivations::keep);
   std::vector<Chunk> chunks;
   for (const Count layers : layout_of(study).chunk_layers)
-    chunks.push_back({as_double(layers) * kept, as_double(layers) * whole});
+    chunks.push_back({as_double(layers) * kept.of_layer, as_double(layers) * whole});
   std::vector<Bytes> stages;
   for (const std::vector<PipelineTask>& tasks : order.stages)
-    stages.push_back(peak_of(tasks, chunks, made_again(study)));
-  stages.back() += logits_of(study);
+    stages.push_back(peak_of(tasks, chunks, kept.made_again));
+  stages.back() += kept.logits;
   return stages;
 }
 

@@ -27,6 +27,15 @@ KeptElements kept_elements(const Mlp& mlp, double hidden_size, Count tensor,
 /// with them again.
 double weights_projecting_up(const Attention& attention);
 
+/// What layer_activations() adds up, of one micro-batch.
+struct KeptOfLayers {
+  Bytes of_layer;    // half a decoder layer, as the mean over all
+  Bytes made_again;  // of one decoder layer, in its backward pass
+  Bytes logits;      // on the last stage, in f32
+};
+
+KeptOfLayers kept_of_layers(const Study& study);
+
 /// The most that each stage holds at a time, micro-batches in flight together. What is made again
 /// is there for one decoder layer at a time, or where the backward pass is split, for a chunk from
 /// the gradients of its inputs to those of its weights. The last stage has the logits of a

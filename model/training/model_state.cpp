@@ -1,6 +1,8 @@
 // Elements of two groups, each shared out over its own replicas.
 #include "model/training/model_state.hpp"
 
+#include <algorithm>
+
 #include "model/ledger/arithmetic.hpp"
 #include "model/step/weights_and_cache.hpp"
 #include "model/training/replicas.hpp"
@@ -20,25 +22,36 @@ void add(ModelState& state, const Training& training, double elements, double op
   state.optimizer += Bytes{optimizer_bytes * shared_from(StateSharding::optimizer)};
 }
 
+/// What is whole for a moment of that which replicas share out.
+void add_gathered(ModelState& state, const Study& study, const DeviceParameters& parameters,
+                  std::size_t stage) {
+  const double decoder_layers = stage_share(study, stage) * as_double(study.model.num_layers) / 2;
+  if (decoder_layers == 0 || dense_replicas(study).replicas == 1) return;
+  const Bytes of_one{kWeightBytes * (parameters.dense_layers() + parameters.experts) /
+                     decoder_layers};
+  if (study.training->sharding >= StateSharding::gradients) state.gradients += of_one;
+  if (study.training->sharding == StateSharding::weights)
+    state.weights += std::min(kGatheredLayers, decoder_layers) * of_one;
+}
+
 }  // namespace
 
 double path_parameters(const Study& study, const ResidualPath& path) {
-  const double all = parameters(path, as_double(study.model.hidden_size)).total;
-  return largest_stage_share(study) * all / as_double(path.scheme.parameters.weight_shards);
+  return parameters(path, as_double(study.model.hidden_size)).total /
+         as_double(path.scheme.parameters.weight_shards);
 }
 
-ModelState model_state(const Study& study, const ResidualPath& path) {
+ModelState model_state(const Study& study, const ResidualPath& path, std::size_t stage) {
   const Training& training = *study.training;
-  const DeviceParameters parameters = device_parameters(as_trained(study));
+  const DeviceParameters parameters = stage_parameters(as_trained(study), stage);
   const double optimizer = training.optimizer == Optimizer::muon ? kMuonBytes : kAdamwBytes;
   const Count replicas = dense_replicas(study).replicas;
-  const double copies = as_double(num_copies(training.schedule));
   ModelState state;
-  add(state, training, copies * parameters.layers, optimizer, replicas);
-  add(state, training, copies * parameters.experts, optimizer, expert_replicas(study).replicas);
-  add(state, training,
-      copies * (parameters.vocabulary + parameters.tables + path_parameters(study, path)),
-      kAdamwBytes, replicas);
+  add(state, training, parameters.dense_layers(), optimizer, replicas);
+  add(state, training, parameters.experts, optimizer, expert_replicas(study).replicas);
+  const double of_path = stage_share(study, stage) * path_parameters(study, path);
+  add(state, training, parameters.vocabulary + parameters.tables + of_path, kAdamwBytes, replicas);
+  add_gathered(state, study, parameters, stage);
   return state;
 }
 

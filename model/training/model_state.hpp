@@ -6,11 +6,13 @@
 
 namespace depthcost {
 
-/// On the fullest device.
+/// On one device of a stage.
 struct ModelState {
   Bytes weights;    // bf16
   Bytes gradients;  // in the type in which micro-batches are added up
   Bytes optimizer;  // master weights in f32, and moments in f32
+
+  Bytes all() const { return weights + gradients + optimizer; }
 };
 
 /// Bytes of a weight: bf16.
@@ -20,12 +22,18 @@ inline constexpr double kWeightBytes = 2;
 inline constexpr double kAdamwBytes = 12;
 inline constexpr double kMuonBytes = 8;
 
-/// The state of the layers and of `path`'s own parameters. Replicas share what `sharding` says;
-/// experts have replicas of their own. Embedding and head have AdamW's state under Muon, too.
-/// [muon] Sec. 2.2 The study must have a training step and an architecture.
-ModelState model_state(const Study& study, const ResidualPath& path);
+/// Decoder layers whose shared-out weights are whole on a device: the one that runs, and the one
+/// that is fetched ahead. [fsdp] Sec. 3.3
+inline constexpr double kGatheredLayers = 2;
 
-/// Parameters of a residual path on one rank of the fullest stage, in elements.
+/// The state of a stage's layers and of `path`'s own parameters. Replicas share what `sharding`
+/// says; experts have replicas of their own. Where they share gradients, one decoder layer's are
+/// whole in bf16; where they share weights, those of kGatheredLayers. Embedding and head have
+/// AdamW's state under Muon, too. [muon] Sec. 2.2
+/// The study must have a training step and an architecture.
+ModelState model_state(const Study& study, const ResidualPath& path, std::size_t stage);
+
+/// Parameters of all layers' residual path on one rank, in elements.
 double path_parameters(const Study& study, const ResidualPath& path);
 
 }  // namespace depthcost

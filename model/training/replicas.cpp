@@ -107,10 +107,6 @@ std::optional<ReductionTime> time_of(const Study& study, const ReplicaGroup& gro
 
 }  // namespace
 
-Count ranks_per_stage(const Study& study) {
-  return study.tensor_parallel_size * study.context_parallel_size * study.data_parallel_size;
-}
-
 ReplicaGroup dense_replicas(const Study& study) {
   return worst_group(study, study.context_parallel_size * study.data_parallel_size,
                      study.tensor_parallel_size);

@@ -1,5 +1,6 @@
 // Devices of a training step that hold the same weights, and what they exchange in every step.
-// REFERENCES.md, "training".
+// REFERENCES.md, "training". Ranks are numbered as in Megatron-LM: tensor first, then context, data
+// and pipeline, so that a stage's replicas are neighbours.
 #pragma once
 
 #include <optional>
@@ -8,10 +9,6 @@
 #include "model/step/study.hpp"
 
 namespace depthcost {
-
-/// Ranks are numbered as in Megatron-LM: tensor first, then context, data and pipeline, so that a
-/// stage's replicas are neighbours.
-Count ranks_per_stage(const Study& study);
 
 /// Replicas of the weights of one device, those of the stage where they lie worst.
 struct ReplicaGroup {

@@ -112,7 +112,8 @@ void add_layers_of_mlp(RestRow& row, const Study& study, const TrainingDevice& d
   const double calls = as_double(layers.num_decoder_layers);
   const auto* experts = std::get_if<ExpertMlp>(&layers.mlp);
   add_part(row, device.part(experts != nullptr ? "router and shared experts" : "dense MLP", calls,
-                            common_mlp_work(study, layers.mlp, pass), device.products()));
+                            common_mlp_work(study, layers.mlp, pass, RankTokens::shared),
+                            device.products()));
   if (experts != nullptr)
     add_part(row, device.part("routed experts", calls, routed_work(study, *experts, pass),
                               device.experts()));
@@ -201,8 +202,8 @@ RestRow training_row(const Study& study, RestTerm term, const ForwardPass& pass,
       for (const MlpLayers& layers : architecture.mlp)
         add_layers_of_mlp(row, study, device, layers, pass);
       if (!architecture.tables.empty())
-        add_part(row, device.part("projections of looked-up tables", 1, table_work(study, pass),
-                                  device.products()));
+        add_part(row,
+                 device.part("other projections", 1, table_work(study, pass), device.products()));
       return row;
     case RestTerm::head:
       add_part(row, device.part("head", 1,

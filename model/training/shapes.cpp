@@ -172,11 +172,11 @@ Study shaped(const Study& study, Count decoder_layers) {
 }
 
 double layer_parameters(const Study& study) {
-  Study whole = study;
+  Study whole = as_trained(study);
   whole.pipeline.reset();
   whole.tensor_parallel_size = whole.expert_parallel_size = 1;
   const DeviceParameters parameters = device_parameters(whole);
-  return parameters.layers + parameters.experts;
+  return parameters.dense_layers() + parameters.experts;
 }
 
 std::vector<TrainingShape> training_shapes(const Study& study) {

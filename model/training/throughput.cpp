@@ -21,7 +21,7 @@ Flops model_flops_per_token(const Study& study) {
     const auto* experts = std::get_if<ExpertMlp>(&layers.mlp);
     const double visited = experts == nullptr ? 0 : as_double(experts->num_active);
     forward += Flops{2 * as_double(layers.num_decoder_layers) *
-                     (weights.common + visited * weights.per_expert)};
+                     (weights.of_all_tokens() + visited * weights.per_expert)};
   }
   return 3 * forward;
 }

@@ -27,13 +27,19 @@ std::vector<ChunkMemory> chunk_memories(const Study& study, const ResidualPath& 
     return training_tokens(study) *
            bytes(saved, as_double(study.model.hidden_size), study.model.dtype);
   };
+  // A layer runs again with the residual path around it.
+  const bool run_again = study.training->layers == LayerActivations::recompute;
+  const ActivationPolicy written = study.training->activations;
+  const ActivationPolicy policy =
+      run_again && written == ActivationPolicy::keep ? ActivationPolicy::recompute : written;
   std::vector<ChunkMemory> memories;
   for (const ChunkOfLayers& chunk : chunks_of(layout_of(study))) {
-    const ChunkActivations activations =
-        chunk_activations(path, chunk,
-                          {.policy = study.training->activations,
-                           .recompute_layers = recompute_layers(path.scheme, chunk.num_layers),
-                           .schedule = schedule});
+    const ChunkActivations activations = chunk_activations(
+        path, chunk,
+        {.policy = policy,
+         .recompute_layers = recompute_layers(path.scheme, chunk.num_layers),
+         .schedule = schedule,
+         .run_again = run_again ? LayersRunAgain::decoder_layer : LayersRunAgain::none});
     memories.push_back({in_bytes(activations.kept), in_bytes(activations.received),
                         in_bytes(activations.own_blocks), in_bytes(activations.for_weights),
                         in_bytes(activations.working)});
@@ -140,9 +146,9 @@ std::vector<StageMemory> training_memory(const Study& study, const ResidualPath&
 }
 
 std::size_t fullest_stage(const std::vector<StageMemory>& stages,
-                          const std::vector<Bytes>& layers) {
+                          const std::vector<Bytes>& beside) {
   const auto all = [&](std::size_t stage) {
-    return stages[stage].all() + (layers.empty() ? Bytes{} : layers[stage]);
+    return stages[stage].all() + (beside.empty() ? Bytes{} : beside[stage]);
   };
   std::size_t most = 0;
   for (std::size_t stage = 1; stage < stages.size(); ++stage)
@@ -164,6 +170,14 @@ BesideThePath beside_the_path(const Study& study) {
   return beside;
 }
 
+std::vector<Bytes> beside_by_stage(const Study& study, const ResidualPath& path,
+                                   const BesideThePath& beside) {
+  std::vector<Bytes> stages = beside.layers;
+  for (std::size_t stage = 0; stage < stages.size(); ++stage)
+    stages[stage] += model_state(study, path, stage).all();
+  return stages;
+}
+
 std::vector<MemoryRow> training_memory_rows(const Study& study, const ResidualPath& path,
                                             Schedule schedule) {
   if (!study.training) return {};
@@ -173,7 +187,7 @@ std::vector<MemoryRow> training_memory_rows(const Study& study, const ResidualPa
 std::vector<MemoryRow> training_memory_rows(const Study& study, const BesideThePath& beside,
                                             const ResidualPath& path, Schedule schedule) {
   const std::vector<StageMemory> stages = training_memory(study, path, schedule, beside.order);
-  const std::size_t stage = fullest_stage(stages, beside.layers);
+  const std::size_t stage = fullest_stage(stages, beside_by_stage(study, path, beside));
   const StageMemory& residual = stages[stage];
   std::vector<MemoryRow> rows;
   const auto push = [&](MemoryItem item, Bytes bytes) {
@@ -184,7 +198,7 @@ std::vector<MemoryRow> training_memory_rows(const Study& study, const BesideTheP
   push(MemoryItem::activations, residual.activations);
   push(MemoryItem::pipeline_blocks, residual.blocks);
   if (!study.model.architecture) return rows;
-  const ModelState state = model_state(study, path);
+  const ModelState state = model_state(study, path, stage);
   push(MemoryItem::weights, state.weights);
   push(MemoryItem::gradients, state.gradients);
   push(MemoryItem::optimizer_states, state.optimizer);

@@ -27,9 +27,9 @@ struct StageMemory {
 std::vector<StageMemory> training_memory(const Study& study, const ResidualPath& path,
                                          Schedule schedule, const PipelineOrder& order);
 
-/// The stage that has most of the residual path and of `layers` (by stage, or empty) together.
-/// There must be stages.
-std::size_t fullest_stage(const std::vector<StageMemory>& stages, const std::vector<Bytes>& layers);
+/// The stage that has most of the residual path and of what stands `beside` it (by stage, or empty)
+/// together. There must be stages.
+std::size_t fullest_stage(const std::vector<StageMemory>& stages, const std::vector<Bytes>& beside);
 
 /// What the stage that holds most of the residual path has; nothing of none.
 StageMemory fullest(const std::vector<StageMemory>& stages);
@@ -43,8 +43,13 @@ struct BesideThePath {
 /// The study must have a training step.
 BesideThePath beside_the_path(const Study& study);
 
-/// What a device keeps of a step: the residual path and the layers of the stage that has most of
-/// both together, and the model's state of the device that has most. Of a model without an
+/// The layers' activations and the model's state with `path`, by stage; empty without an
+/// architecture.
+std::vector<Bytes> beside_by_stage(const Study& study, const ResidualPath& path,
+                                   const BesideThePath& beside);
+
+/// What a device keeps of a step: the residual path, the layers and the model's state of the stage
+/// that has most of all together. Of a model without an
 /// architecture the residual path alone; none without a training step.
 std::vector<MemoryRow> training_memory_rows(const Study& study, const ResidualPath& path,
                                             Schedule schedule);

@@ -65,7 +65,7 @@ std::vector<StageLink> free_links(std::size_t num_links) {
 /// Gradients of the path's own parameters: between replicas, and where every tensor rank has all of
 /// them and a share of the tokens, between those.
 ReductionTime reduction_of(const Study& study, const ResidualPath& path) {
-  const double parameters = path_parameters(study, path);
+  const double parameters = largest_stage_share(study) * path_parameters(study, path);
   ReductionTime time = reduction_time(study, {.dense = parameters}).value_or(ReductionTime{});
   if (path.scheme.parameters.weight_shards == 1) time += tensor_reduction_time(study, parameters);
   return time;

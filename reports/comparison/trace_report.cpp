@@ -166,7 +166,7 @@ Table unmapped_table(const TracedStep& traced) {
 
 std::string steps_text(const TracedStep& traced) {
   if (traced.steps == 0) return "The number of steps is not known.";
-  return fmt::format("That is {} step{}.", traced.steps, traced.steps == 1 ? "" : "s");
+  return fmt::format("That is {}.", format_counted(traced.steps, "step", "steps"));
 }
 
 /// How the kernels beyond the table are counted.

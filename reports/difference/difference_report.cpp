@@ -109,11 +109,6 @@ double shown_size(const Move& move) {
   return move.relative ? std::fabs(*move.relative) : std::numeric_limits<double>::infinity();
 }
 
-std::string plural(std::size_t count, std::string_view singular, std::string_view plural) {
-  return fmt::format("{} {}", format_count(static_cast<Count>(count)),
-                     count == 1 ? singular : plural);
-}
-
 /// "from A to B", or A alone.
 std::string from_to(const std::string& before, const std::string& after) {
   return before == after ? before : fmt::format("from {} to {}", before, after);
@@ -176,14 +171,15 @@ void write_counts(Text& out, const DifferenceReport& report) {
       report.tolerance == 0 ? "" : " by more than " + format_ratio(report.tolerance);
   const std::string compared =
       difference.counts_all
-          ? plural(sum_of(difference.sections).num_compared, "prediction", "predictions") +
+          ? format_counted(static_cast<Count>(sum_of(difference.sections).num_compared),
+                           "prediction", "predictions") +
                 " in both"
           : "The inputs differ, so only budgets and the scenario's own steps count";
-  out.paragraph(
-      fmt::format("{} {}: {} worse{}, {} better, {} out of the old interval, {} gone. {} changed.",
-                  answer_text(difference.holds(report.improvements), counts), compared,
-                  count(counts.worse), beyond, count(counts.better), count(counts.outside),
-                  count(counts.gone), plural(num_changed(difference), "verdict", "verdicts")));
+  out.paragraph(fmt::format(
+      "{} {}: {} worse{}, {} better, {} out of the old interval, {} gone. {} changed.",
+      answer_text(difference.holds(report.improvements), counts), compared, count(counts.worse),
+      beyond, count(counts.better), count(counts.outside), count(counts.gone),
+      format_counted(static_cast<Count>(num_changed(difference)), "verdict", "verdicts")));
 }
 
 /// "added time" of "delta_seconds": the table's cells have the unit.

@@ -200,8 +200,8 @@ std::string asked_text(const PlanReport& report) {
   const std::optional<Count> smallest = smallest_batch(report);
   if (smallest)
     text += fmt::format(
-        "One batch was asked about. Smaller batches may break the limit: --decode {},{} holds "
-        "both.\n",
+        "One batch was asked about. Smaller batches may break the limit: --set "
+        "'workload.decode.sequences=[{}, {}]' asks about both.\n",
         *smallest, report.own.decode->sequences.front() * report.own.data_parallel_size);
   if (report.left_out_data > 0)
     text += fmt::format(

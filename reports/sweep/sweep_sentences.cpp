@@ -62,13 +62,18 @@ std::string losses(const SweepChoice& choice) {
                      reading_text(quality.by_size), reading_text(quality.by_count));
 }
 
+/// "2.0 % (the paper's, since the scenario sets none)".
+std::string limit_with_origin(const Budget& budget) {
+  return format_budget(budget.kind, budget.limit) +
+         (budget.origin == BudgetOrigin::assumed ? " (the paper's, since the scenario sets none)"
+                                                 : "");
+}
+
 /// "decode_overhead of 2.0 % (the paper's, since the scenario sets none)". The device says how much
 /// memory it has.
 std::string budget_text(const Budget& budget) {
   if (budget.kind == BudgetKind::device_memory) return "the device's memory";
-  return fmt::format(
-      "{} of {}{}", name(budget.kind), format_budget(budget.kind, budget.limit),
-      budget.origin == BudgetOrigin::assumed ? " (the paper's, since the scenario sets none)" : "");
+  return fmt::format("{} of {}", name(budget.kind), limit_with_origin(budget));
 }
 
 /// Behind "no choice".
@@ -100,7 +105,8 @@ std::string too_large_text(const SweepGroup& group, std::size_t choice) {
   const Bytes capacity = *study.machine->memory_capacity;
   const std::string remedy = memory_remedy(study, capacity.value);
   Sentences ways;
-  if (workload.kind == WorkloadKind::decode) ways.emplace_back("smaller batches (--decode)");
+  if (workload.kind == WorkloadKind::decode)
+    ways.emplace_back("smaller batches (workload.decode.sequences)");
   if (!remedy.empty()) ways.push_back(remedy);
   return fmt::format(" With {} {} needs {}, and a device has {}{}{}.", choice_label(sweep, choice),
                      name(workload), format_bytes(bytes), format_bytes(capacity),
@@ -136,13 +142,6 @@ std::string refusal(const SweepGroup& group, const Recommendation& said) {
   return text;
 }
 
-/// "the limit of 2.0 % (the paper's, since the scenario sets none)".
-std::string limit_with_origin(const Budget& budget) {
-  return fmt::format(
-      "the limit of {}{}", format_budget(budget.kind, budget.limit),
-      budget.origin == BudgetOrigin::assumed ? " (the paper's, since the scenario sets none)" : "");
-}
-
 /// How surely a recommended choice keeps a budget; empty where that is plain.
 std::string keeping_text(const PointBudget& row) {
   const bool is_memory = row.budget.kind == BudgetKind::device_memory;
@@ -150,7 +149,7 @@ std::string keeping_text(const PointBudget& row) {
     return fmt::format("it takes {} of a device, and engines keep a tenth free, so it may not fit",
                        format_ratio(*row.low / row.budget.limit));
   if (is_memory && row.verdict == Verdict::unknown) return "whether it fits is not known";
-  const std::string limit = limit_with_origin(row.budget);
+  const std::string limit = "the limit of " + limit_with_origin(row.budget);
   if (row.median && row.low && row.high)
     return row.verdict == Verdict::pass
                ? fmt::format("the whole interval keeps {}", limit)

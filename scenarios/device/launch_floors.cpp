@@ -59,8 +59,9 @@ constexpr std::array<Enum, 2> first_of_both(Enum value) {
 const FloorRow* nearest_row(const std::vector<FloorRow>& rows, Launch launch, Level level,
                             Skeleton skeleton) {
   const bool is_stream = launch == Launch::stream;
-  for (const Launch mode :
-       {is_stream ? Launch::stream : Launch::graph, is_stream ? Launch::graph : Launch::stream})
+  const Launch second = is_stream ? Launch::stream : Launch::graph;
+  const Launch third = is_stream ? Launch::graph : Launch::stream;
+  for (const Launch mode : {launch, second, third})
     for (const Level at : first_of_both(level))
       for (const Skeleton like : first_of_both(skeleton))
         if (const FloorRow* row = find_row(rows, mode, at, like)) return row;

@@ -87,15 +87,20 @@ std::optional<double> link_ratio(const Values& part, const Values& self, Transfe
   return part.number(key) / self.number(key);
 }
 
-/// A part of the same vendor that has measured it, or nullptr: of the nearest architecture, since
-/// bytes are scaled and latency is not, and of these the one with the nearest links. A test checks
-/// that presets write their records with the words that are looked for.
+/// A part of the same vendor that has measured it, or nullptr: with links of the same kind, since
+/// cards on PCIe have other latencies than those behind a switch of their own; of these the nearest
+/// architecture, and then the nearest links. A test checks that presets write their records with
+/// the words that are looked for.
 const Part* nearest_with(const NearestParts& others, const Values& self, const What& what) {
   const auto distance = [&](const Part* part) {
+    constexpr double kOtherKind = 3;  // NVLink is at least so much faster than PCIe
     const auto ratio = link_ratio(part->values, self, what.second);
-    return std::pair(chip_distance(text_or_empty(part->values, "architecture"),
-                                   text_or_empty(self, "architecture")),
-                     ratio ? std::fabs(std::log(*ratio)) : std::numeric_limits<double>::infinity());
+    const double apart =
+        ratio ? std::fabs(std::log(*ratio)) : std::numeric_limits<double>::infinity();
+    return std::tuple(ratio && apart > std::log(kOtherKind),
+                      chip_distance(text_or_empty(part->values, "architecture"),
+                                    text_or_empty(self, "architecture")),
+                      apart);
   };
   const Part* best = nullptr;
   const std::string words = fmt::format("kind: {}, scope: {}", name(what.first), name(what.second));
@@ -107,8 +112,8 @@ const Part* nearest_with(const NearestParts& others, const Values& self, const W
   return best;
 }
 
-/// Latency is kept, and what bytes add to it goes with the links' bandwidth. [ours] The interval
-/// spans the time as it was measured too.
+/// Latency is kept, and what bytes add to it goes with the links' bandwidth. [ours] Where our links
+/// are faster, the interval spans the time as it was measured too; slower ones cannot keep it.
 std::vector<TransferPoint> borrowed(const Values& part, const Values& self, const What& what) {
   auto points = of(what, own_transfers(part));
   const double ratio = link_ratio(part, self, what.second).value_or(1);
@@ -121,7 +126,7 @@ std::vector<TransferPoint> borrowed(const Values& part, const Values& self, cons
     const Seconds measured = point.time.value;
     const Seconds latency = latencies.at(point.num_ranks);
     const Seconds value = latency + ratio * (measured - latency);
-    point.time = {(1 - kBorrowedTransferScatter) * std::min(measured, value), value,
+    point.time = {(1 - kBorrowedTransferScatter) * value, value,
                   (1 + kBorrowedTransferScatter) * std::max(measured, value), Evidence::assumed};
   }
   return points;

@@ -178,6 +178,20 @@ Attention attention_of(const Record& record) {
   return record.kind() == "linear" ? linear(record) : compressed(record);
 }
 
+/// A record may change the experts of another: what it does not say, it has from there.
+void check_experts(const Record& record, const ExpertMlp& mlp) {
+  const char* active = record.has("active") ? "active" : "experts";
+  if (mlp.num_experts > kMaxExperts)
+    record.fail("experts", fmt::format("more than {}", kMaxExperts));
+  if (mlp.num_active > mlp.num_experts)
+    record.fail(active, fmt::format("{} active of {} experts", mlp.num_active, mlp.num_experts));
+  if (mlp.num_experts % mlp.num_groups != 0)
+    record.fail("experts", fmt::format("{} groups must divide it", mlp.num_groups));
+  const Count reachable = mlp.num_experts / mlp.num_groups * mlp.groups_of_token;
+  if (mlp.num_active > reachable)
+    record.fail(active, fmt::format("more than the {} experts of a token's groups", reachable));
+}
+
 Mlp mlp_of(const Record& record) {
   if (record.kind() == "dense") {
     record.check_members({"width"}, {});
@@ -195,16 +209,10 @@ Mlp mlp_of(const Record& record) {
                       .router_width = record.optional("router_width"),
                       .num_groups = record.optional("groups").value_or(1),
                       .groups_of_token = record.optional("groups_per_token").value_or(1)};
-  if (mlp.num_experts > kMaxExperts)
-    record.fail("experts", fmt::format("more than {}", kMaxExperts));
-  if (mlp.num_active > mlp.num_experts)
-    record.fail("active", fmt::format("more than the {} experts", mlp.num_experts));
   if (mlp.num_groups > 1) record.check_divides("groups", "experts");
   if (mlp.groups_of_token > mlp.num_groups)
     record.fail("groups_per_token", fmt::format("more than the {} groups", mlp.num_groups));
-  const Count reachable = mlp.num_experts / mlp.num_groups * mlp.groups_of_token;
-  if (mlp.num_active > reachable)
-    record.fail("active", fmt::format("more than the {} experts of a token's groups", reachable));
+  check_experts(record, mlp);
   return mlp;
 }
 
@@ -258,9 +266,7 @@ DraftLayers draft_of(const Values& values, const Architecture& architecture) {
   if (experts == nullptr) return draft;
   experts->num_experts = record.optional("experts").value_or(experts->num_experts);
   experts->num_active = record.optional("active").value_or(experts->num_active);
-  if (experts->num_active > experts->num_experts)
-    record.fail(record.has("active") ? "active" : "experts",
-                fmt::format("{} active of {} experts", experts->num_active, experts->num_experts));
+  check_experts(record, *experts);
   return draft;
 }
 

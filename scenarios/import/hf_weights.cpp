@@ -44,8 +44,12 @@ Storage read_dtype(const HfModel& model) {
   const auto* known = std::find_if(kDtypeNames.begin(), kDtypeNames.end(),
                                    [&](const DtypeName& name) { return name.there == word; });
   if (known == kDtypeNames.end()) value->fail("must be bfloat16, float16 or float32");
-  return {std::string(known->here), value->position(),
-          fmt::format("{} {}", model.config.cite({value->path()}), printable(value->word()))};
+  const std::string said =
+      fmt::format("{} {}", model.config.cite({value->path()}), printable(value->word()));
+  // vLLM's --dtype auto takes 16 bits too.
+  if (known->here == "f32")
+    return {"bf16", value->position(), said + ": served in 16 bits, as engines do"};
+  return {std::string(known->here), value->position(), said};
 }
 
 struct WeightStorage {
@@ -119,6 +123,13 @@ WeightStorage in_int4(const HfModel& model, const Storage& plain, ConfigSection&
   if (bits.count() != 4) bits.fail("must be 4");
   const ConfigValue group =
       numbers.at({"group_size", "q_group_size"}, "how many weights share a scale");
+  // One scale for each output channel: 3 % fewer bytes than groups of 128 have.
+  if (group.text() == "-1")
+    return quantised_to(
+        {"int4_g128", bits.position(),
+         fmt::format("{} {}, {} -1: a scale for each channel, counted as groups of 128",
+                     model.config.cite({bits.path()}), bits.count(), group.path())},
+        model, plain, section);
   const Count size = group.count();
   if (size != 32 && size != 64 && size != 128) group.fail("must be 32, 64 or 128");
   const Storage storage{

@@ -80,8 +80,6 @@ class ServedRows {
   std::map<std::pair<std::string, const Constants*>, Study> studies_;
 };
 
-}  // namespace
-
 /// What aiconfigurator predicts of served runs, by id and stack.
 std::map<std::pair<std::string, std::string>, Seconds> peer_steps() {
   std::map<std::pair<std::string, std::string>, Seconds> peers;
@@ -91,6 +89,8 @@ std::map<std::pair<std::string, std::string>, Seconds> peer_steps() {
                   Seconds{1e-3 * number_in(row, "aiconfigurator_ms")});
   return peers;
 }
+
+}  // namespace
 
 std::vector<ServedStep> served_steps(Unseen unseen) {
   const std::string file = "scenarios/published/steps.csv";

@@ -72,7 +72,8 @@ bool matches_pattern(std::string_view pattern, std::string_view text) {
     if (pattern.front() == '*')
       reached = behind_any_text(std::move(reached));
     else
-      reached = behind_choice(reached, pattern.substr(is_choice, is_choice ? close - 1 : 1), text);
+      reached = behind_choice(
+          reached, is_choice ? pattern.substr(1, close - 1) : pattern.substr(0, 1), text);
     pattern.remove_prefix(is_choice ? close + 1 : 1);
   }
   return reached.back();

@@ -179,7 +179,7 @@ class Resolver {
         inherited.set(fmt::format("{}[0].decoder_layers", list), count);
       return;
     }
-    for (const char* list : {"attention", "mlp", "tables"}) inherited.erase_records(list);
+    for (const char* list : {"attention", "mlp", "draft", "tables"}) inherited.erase_records(list);
     for (const char* key :
          {"vocabulary_size", "output_head", "weight_dtype", "expert_dtype", "kv_dtype"})
       inherited.erase(key);
@@ -197,8 +197,8 @@ class Resolver {
     };
     if (is_other("link_bandwidth")) inherited.erase_records("transfers", "scope", "node");
     if (is_other("network_bandwidth")) inherited.erase_records("transfers", "scope", "network");
-    if (written.has("memory_bandwidth")) inherited.erase_records("sustained_bandwidth");
-    if (written.has("cache_capacity")) inherited.erase_records("cache_transition");
+    if (is_other("memory_bandwidth")) inherited.erase_records("sustained_bandwidth");
+    if (is_other("cache_capacity")) inherited.erase_records("cache_transition");
   }
 
   void enter(const std::string& name, const Position& position) {

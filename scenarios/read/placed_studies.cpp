@@ -29,6 +29,10 @@ void require_times(const Study& study, const Position& position) {
       has_forward_baseline(study) || (study.training && study.training->baseline_step);
   if (is_measured)
     refuse("conflicting baseline_step (was measured on one placement; a plan looks at others)");
+  if (study.decode && study.decode->prompt)
+    refuse(
+        "conflicting workload.decode.prefill_tokens (every replica takes so many along, so that "
+        "placements with more replicas do more work)");
   if (!study.written_terms.empty())
     refuse("conflicting step_terms (were measured on one placement; a plan looks at others)");
 }

@@ -98,12 +98,16 @@ class Listing {
 
   void list_attachment() {
     const Study& study = sources_.study;
-    if (study.decode && has_all_reduce(study))
+    const Attachment at_decode =
+        attached_path(study, study.path, study.schedule, WorkloadKind::decode).attachment;
+    if (study.decode && at_decode == Attachment::all_reduce)
       list_chosen("residual.attach", "all_reduce at decode, else standalone",
                   "what serving engines ship: [all_reduce_fusion]");
     else
       list_chosen("residual.attach", name(Attachment::standalone),
-                  "there is no all-reduce to fold it into");
+                  study.decode && has_all_reduce(study)
+                      ? "no engine folds this scheme, run so, into an all-reduce"
+                      : "there is no all-reduce to fold it into");
   }
 
   void list_layout() {
@@ -145,9 +149,7 @@ class Listing {
 }  // namespace
 
 bool has_peers(const Study& study) {
-  const Count joined =
-      study.tensor_parallel_size * study.context_parallel_size * study.data_parallel_size;
-  return joined > 1 || (study.pipeline && study.pipeline->num_stages > 1);
+  return ranks_per_stage(study) > 1 || (study.pipeline && study.pipeline->num_stages > 1);
 }
 
 std::vector<ResolvedValue> resolved_values(const StudySources& sources) {

@@ -1,7 +1,6 @@
 // Makes a study from checked values: adds defaults, follows references, and checks keys against
 // each other.
 #include "scenarios/read/scenario.hpp"
-#include "model/schemes/list.hpp"
 
 #include <fmt/format.h>
 
@@ -14,6 +13,7 @@
 #include "model/base/infeasible.hpp"
 #include "model/ledger/path_operations.hpp"
 #include "model/machine/few_tokens.hpp"
+#include "model/schemes/list.hpp"
 #include "model/step/collectives.hpp"
 #include "scenarios/device/device.hpp"
 #include "scenarios/import/architecture.hpp"
@@ -202,11 +202,22 @@ class ScenarioReader {
 
   void read_parameters(const std::vector<std::string>& schemes) {
     SchemeParameters& parameters = scenario_.study.scheme_parameters;
-    parameters.hidden_size = parameters.kv_size = scenario_.study.model.hidden_size;
+    parameters.hidden_size = scenario_.study.model.hidden_size;
+    parameters.kv_size = size_of_values(scenario_.study.model);
     std::optional<Count> block_size;
     if (is_cut_by_count() || values_.has("residual.block_size"))
       block_size = read_partition(schemes.front()).block_size;
     read_scheme_parameters(values_, model_, schemes, block_size, parameters);
+  }
+
+  /// Elements of a token's values in the first attention that keeps a key and a value for each
+  /// head; d where none does.
+  static Count size_of_values(const Transformer& model) {
+    if (model.architecture)
+      for (const AttentionLayers& layers : model.architecture->attention)
+        if (const auto* grouped = std::get_if<GroupedAttention>(&layers.attention))
+          return grouped->num_kv_heads * grouped->head_dim;
+    return model.hidden_size;
   }
 
   /// Full AttnRes has no blocks, but its two-phase schedule groups queries.
@@ -274,28 +285,27 @@ class ScenarioReader {
 
   void read_schedule() {
     Study& study = scenario_.study;
-    const auto schedules = study.path.scheme.rule->schedules;
     study.schedule = shipped_schedule(study.path.scheme);
     const Value* written = values_.find("residual.schedule");
     if (written == nullptr) return;
     study.schedule = named<Schedule>(written->texts.front()).value();
-    if (std::find(schedules.begin(), schedules.end(), study.schedule) != schedules.end()) return;
-    std::vector<std::string_view> names;
-    for (const Schedule schedule : schedules) names.push_back(name(schedule));
-    throw InputError(
-        written->position,
-        fmt::format("invalid residual.schedule '{}' ({} runs as {})", written->texts.front(),
-                    name(study.path.scheme), fmt::join(names, " | ")));
+    const std::string problem = schedule_problem(study.path.scheme, study.schedule);
+    if (!problem.empty())
+      throw InputError(written->position, fmt::format("invalid residual.schedule '{}' ({})",
+                                                      written->texts.front(), problem));
   }
 
   void read_compare() {
     const Value* compare = values_.find("residual.compare");
     if (compare == nullptr) return;
     std::vector<std::string> seen{std::string(name(scenario_.study.path.scheme))};
-    for (const std::string& scheme : compare->texts) {
+    for (std::size_t i = 0; i < compare->texts.size(); ++i) {
+      const std::string& scheme = compare->texts[i];
+      // It stands beside every scheme anyway.
+      if (scheme == seen.front() && is_standard(scenario_.study.path.scheme)) continue;
       if (std::find(seen.begin(), seen.end(), scheme) != seen.end())
         throw InputError(
-            compare->position_of(seen.size() - 1),
+            compare->position_of(i),
             fmt::format("invalid residual.compare '{}' ({})", scheme,
                         scheme == seen.front()
                             ? "the scenario's own scheme; residual.scheme says which that is"
@@ -322,8 +332,7 @@ class ScenarioReader {
     study.data_parallel_size = ranks("data");
     const Value* expert = values_.find("parallelism.expert");
     study.expert_parallel_size = expert == nullptr ? study.tensor_parallel_size : ranks("expert");
-    const Count all =
-        study.tensor_parallel_size * study.context_parallel_size * study.data_parallel_size;
+    const Count all = ranks_per_stage(study);
     if (all % study.expert_parallel_size != 0)
       throw InputError(expert->position,
                        fmt::format("invalid parallelism.expert '{}' (must divide tensor x context "
@@ -381,8 +390,11 @@ class ScenarioReader {
   void check_experts() const {
     const Study& study = scenario_.study;
     if (!study.model.architecture) return;
-    for (const MlpLayers& layers : study.model.architecture->mlp) {
-      const auto* experts = std::get_if<ExpertMlp>(&layers.mlp);
+    std::vector<Mlp> mlps;
+    for (const MlpLayers& layers : study.model.architecture->mlp) mlps.push_back(layers.mlp);
+    if (study.model.architecture->draft) mlps.push_back(study.model.architecture->draft->mlp);
+    for (const Mlp& mlp : mlps) {
+      const auto* experts = std::get_if<ExpertMlp>(&mlp);
       if (experts == nullptr || study.expert_parallel_size <= experts->num_experts) continue;
       const bool is_written = values_.has("parallelism.expert");
       const std::string path = is_written ? "parallelism.expert" : "parallelism.tensor";
@@ -439,8 +451,7 @@ class ScenarioReader {
   void check_devices(const Value* pipeline) const {
     const Study& study = scenario_.study;
     const double stages = pipeline == nullptr ? 1 : pipeline->numbers.front();
-    const double all = stages * as_double(study.tensor_parallel_size * study.context_parallel_size *
-                                          study.data_parallel_size);
+    const double all = stages * as_double(ranks_per_stage(study));
     if (all > as_double(kMostDevices))
       throw InputError(
           values_.at("parallelism.tensor").position,

@@ -121,6 +121,16 @@ void put_placeholder(Map& map, const Axis& axis, SweptKey key) {
   put(map, axis.path, axis.range ? std::to_string(axis.range->first) : axis.items.front());
 }
 
+/// The smallest and the largest value of a number that the model will vary. What a file may say of
+/// it is a limit, so that both stand for all between.
+std::vector<std::string> ends_of(const Axis& axis) {
+  std::vector<std::string> values = values_of(axis, 1);
+  const auto [smallest, largest] = std::minmax_element(
+      values.begin(), values.end(),
+      [](const std::string& a, const std::string& b) { return std::stoll(a) < std::stoll(b); });
+  return {*smallest, *largest};
+}
+
 Count swept_value(SweptKey key, const std::string& text) {
   if (key != SweptKey::schedule) return std::stoll(text);
   return static_cast<Count>(named<Schedule>(text).value());
@@ -276,7 +286,22 @@ class Planner {
                                    points, max_points_, points));
   }
 
-  Scenario read(const std::vector<std::string>& values, const std::string& scheme) {
+  using Setting = std::pair<std::string, std::string>;  // a key and its text
+
+  /// Reads the scenario with every workload axis at one of its ends.
+  void check_ends(const std::vector<std::string>& values, const std::string& scheme) {
+    if (std::none_of(keys_.begin(), keys_.end(), is_of_workload)) return;
+    for (std::size_t end = 0; end < 2; ++end) {
+      std::vector<Setting> ends;
+      for (const Axis& axis : keys_)
+        if (is_of_workload(axis)) ends.emplace_back(axis.path, ends_of(axis)[end]);
+      read(values, scheme, ends);
+    }
+  }
+
+  /// `settings` go beyond the placeholders.
+  Scenario read(const std::vector<std::string>& values, const std::string& scheme,
+                const std::vector<Setting>& settings = {}) {
     Node document = source_.document;
     const auto map = [&]() -> Map& { return std::get<Map>(document.content); };
     const auto put_scenes = [&](const auto& is_asked) {
@@ -288,6 +313,7 @@ class Planner {
     document = with_usual_workload(std::move(document));
     put_scenes(is_of_workload);
     for (const Axis& axis : keys_) put_placeholder(map(), axis, *named<SweptKey>(axis.path));
+    for (const auto& [path, text] : settings) put(map(), path, text);
     if (!scheme.empty()) put_scheme(map(), scheme);
     return scenario_of(document, source_.file, source_.provenance);
   }
@@ -311,6 +337,7 @@ class Planner {
   SchemePath read_scene(SweepScene& scene, const std::string& scheme) {
     try {
       const Scenario scenario = read(scene.values, scheme);
+      check_ends(scene.values, scheme);
       scene.remainder = scenario.remainder;
       const Study& study = scenario.study;
       if (!scene.study) {

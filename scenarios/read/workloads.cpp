@@ -307,7 +307,7 @@ Seconds least_reading_time(const Study& study) {
   // An import counts all that is no routed expert in the type of the widest part.
   const double bytes = std::min(bytes_per_weight(architecture.weight_dtype),
                                 bytes_per_weight(architecture.expert_dtype));
-  const Bytes weights{device_parameters(study).layers * bytes};
+  const Bytes weights{device_parameters(study).dense_layers() * bytes};
   const std::vector<TransitionPoint>& transition = study.machine->transition;
   const Bytes kept = transition.empty() ? Bytes{} : transition.back().footprint;
   return weights > kept ? (weights - kept) / study.machine->memory_ceiling : Seconds{};

@@ -31,7 +31,7 @@ std::string scenario(const std::string& bandwidth, const std::string& budget) {
 
 class Diff : public testing::Test {
  protected:
-  Diff() { evaluate("old", scenario("4.8 TB/s", "300 MB")); }
+  Diff() { evaluate("old", scenario("4.9 TB/s", "300 MB")); }
 
   void evaluate(const std::string& name, const std::string& text) const {
     folder_.written(name + ".yaml", text);
@@ -70,7 +70,7 @@ TEST_F(Diff, OfAResultWithItselfIsGood) {
 
 /// Who moves a limit renews the old result.
 TEST_F(Diff, DoesNotHoldWhereOnlyALimitMoved) {
-  evaluate("same", scenario("4.8 TB/s", "400 MB"));
+  evaluate("same", scenario("4.9 TB/s", "400 MB"));
   const Outcome outcome = run({"old.json", "same.json"});
   EXPECT_EQ(outcome.exit_code, 1) << outcome.output;
   EXPECT_NE(outcome.output.find("Inputs that differ\n\nname                  old     new\n"),
@@ -79,7 +79,7 @@ TEST_F(Diff, DoesNotHoldWhereOnlyALimitMoved) {
 }
 
 TEST_F(Diff, SaysNoPastTheTolerance) {
-  evaluate("slower", scenario("4.752 TB/s", "300 MB"));
+  evaluate("slower", scenario("4.851 TB/s", "300 MB"));
   EXPECT_EQ(run({"old.json", "slower.json"}).exit_code, 1);
   EXPECT_EQ(run({"old.json", "slower.json", "--tolerance", "0.1%"}).exit_code, 1);
   const Outcome within = run({"old.json", "slower.json", "--tolerance", "5%", "--details"});
@@ -103,7 +103,7 @@ TEST_F(Diff, TakesAnImprovementForOneUnlessItIsStrict) {
 }
 
 TEST_F(Diff, TakesALooserLimitForNoImprovement) {
-  evaluate("tight", scenario("4.8 TB/s", "200 MB"));
+  evaluate("tight", scenario("4.9 TB/s", "200 MB"));
   const Outcome looser = run({"tight.json", "old.json"});
   EXPECT_EQ(looser.exit_code, 1) << looser.output;
   EXPECT_NE(
@@ -113,7 +113,7 @@ TEST_F(Diff, TakesALooserLimitForNoImprovement) {
 }
 
 TEST_F(Diff, SaysNoWhereAVerdictChanged) {
-  evaluate("tighter", scenario("4.8 TB/s", "200 MB"));
+  evaluate("tighter", scenario("4.9 TB/s", "200 MB"));
   const Outcome outcome = run({"old.json", "tighter.json", "--tolerance", "90%"});
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_NE(outcome.output.find("budgets.prefill_bank  OK   too much\n"), std::string::npos)
@@ -121,7 +121,7 @@ TEST_F(Diff, SaysNoWhereAVerdictChanged) {
 }
 
 TEST_F(Diff, IsTheSameTextTwice) {
-  evaluate("slower", scenario("4.752 TB/s", "300 MB"));
+  evaluate("slower", scenario("4.851 TB/s", "300 MB"));
   for (const std::string format : {"table", "markdown", "json"}) {
     const std::vector<std::string> arguments{"old.json", "slower.json", "--format", format};
     const Outcome first = run(arguments);

@@ -276,7 +276,9 @@ TEST_F(PlanCommand, AsksAboutAWorkloadThatIsNamedAlone) {
 TEST_F(PlanCommand, AdvisesABatchThatKeepsItsPlans) {
   const Outcome one =
       run({"--model", "kimi_k3", "--hardware", "b200_sxm", "--devices", "64", "--decode", "256"});
-  EXPECT_NE(one.output.find("--decode 16,256 holds both.\n"), std::string::npos) << one.output;
+  EXPECT_NE(one.output.find("--set 'workload.decode.sequences=[16, 256]' asks about both.\n"),
+            std::string::npos)
+      << one.output;
   EXPECT_NE(one.output.find("Every plan has blocks of 24 layers"), std::string::npos) << one.output;
   const Outcome both = run(
       {"--model", "kimi_k3", "--hardware", "b200_sxm", "--devices", "64", "--decode", "16,256"});

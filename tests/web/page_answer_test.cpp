@@ -19,7 +19,7 @@ const std::string kRoot = DEPTHCOST_SOURCE_DIR;
 const std::string kServing =
     "schema: depthcost/1\nname: \"A question\"\nmodel: kimi_k3\nhardware: b300_sxm\n"
     "residual: {schedule: two_phase, compare: [standard, mhc]}\nparallelism: {tensor: 8}\n"
-    "workload:\n  decode: {sequences: [4, 32], context: 100000}\n"
+    "workload:\n  decode: {sequences: [4, 16], context: 100000}\n"
     "  prefill: {tokens: 131072, chunk: 16384, sequence_shards: 8}\n";
 
 std::string training() { return test::content_of(kRoot + "/scenarios/kimi_k3_training.yaml"); }
@@ -51,7 +51,7 @@ TEST(PageAnswer, DrawsTheStepsOfTheProgram) {
   const json curves = answer_of(kServing).at("curves");
   EXPECT_EQ(curves.size(), 2);  // without the standard residual
   for (const json& curve : curves)
-    for (const int batch : {4, 32}) {
+    for (const int batch : {4, 16}) {
       const json point = row(curve.at("points"), {{"sequences", batch}});
       EXPECT_TRUE(point.at("is_asked"));
       const json step = row(steps, {{"workload", "decode/" + std::to_string(batch)},
@@ -86,7 +86,7 @@ TEST(PageAnswer, JudgesAsTheProgramDoes) {
 
 TEST(PageAnswer, SaysThatNothingFits) {
   std::string text = kServing;
-  text.replace(text.find("[4, 32]"), 7, "[4096]");
+  text.replace(text.find("[4, 16]"), 7, "[4096]");
   const json answer = answer_of(text);
   EXPECT_TRUE(
       answer.at("nothing_fits")
@@ -99,7 +99,7 @@ TEST(PageAnswer, SaysThatNothingFits) {
 /// Then no scheme has a line of its own, and there is no table.
 TEST(PageAnswer, HasALineForEachVerdictWhereNothingFitsAtAll) {
   std::string text = kServing;
-  text.replace(text.find("[4, 32]"), 7, "[4096]");
+  text.replace(text.find("[4, 16]"), 7, "[4096]");
   text.erase(text.find("  prefill: "));
   const json answer = answer_of(text);
   EXPECT_NE(answer.at("nothing_fits"), nullptr);
@@ -111,10 +111,10 @@ TEST(PageAnswer, HasALineForEachVerdictWhereNothingFitsAtAll) {
 TEST(PageAnswer, HoldsTheMemoryOfTheProgram) {
   const json memory = evaluation_of(kServing).at("memory");
   const json held = row(answer_of(kServing).at("memory"),
-                        {{"workload", "decode/32"}, {"scheme", "block_attnres"}});
+                        {{"workload", "decode/16"}, {"scheme", "block_attnres"}});
   double sum = 0;
   for (const json& item : held.at("items")) {
-    EXPECT_EQ(item.at("bytes"), row(memory, {{"workload", "decode/32"},
+    EXPECT_EQ(item.at("bytes"), row(memory, {{"workload", "decode/16"},
                                              {"scheme", "block_attnres"},
                                              {"item", item.at("item")}})
                                     .at("bytes_per_device"));

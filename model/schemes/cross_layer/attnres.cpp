@@ -309,18 +309,20 @@ struct ChunkSources {
 };
 
 /// The output aggregation stands where the first layer of one more block would.
-ChunkSources sources_of(const ChunkOfLayers& chunk, const Partition& blocks) {
+ChunkSources sources_of(const ChunkOfLayers& chunk, const Partition& blocks,
+                        const ActivationPlan& plan) {
   ChunkSources sources;
   const auto add = [&](Count block, Count partials) {
     if (sources.num_mixes++ == 0) sources.blocks_received = block;
     sources.blocks_completed = block - sources.blocks_received;
-    sources.partials += partials;
     sources.total += block + partials;
     sources.most = std::max(sources.most, block + partials);
   };
   for (Count i = 0; i < chunk.num_layers; ++i) {
     const LayerPosition at = position_of_layer(blocks, chunk.first_layer + i);
-    add(at.block, at.index > 1 ? 1 : 0);
+    const Count partials = at.index > 1 ? 1 : 0;
+    add(at.block, partials);
+    if (plan.keeps_input_of(chunk.first_layer + i)) sources.partials += partials;
   }
   if (chunk.output == OutputAggregation::here) add(blocks.num_blocks + 1, 0);
   return sources;
@@ -332,7 +334,7 @@ ChunkActivations scheme_parts::attnres_activations(const Partition& bank,
                                                    const ChunkOfLayers& chunk,
                                                    const ActivationPlan& plan,
                                                    const MixCopies& kept_of_mix) {
-  const ChunkSources sources = sources_of(chunk, bank);
+  const ChunkSources sources = sources_of(chunk, bank, plan);
   if (sources.num_mixes == 0) return {};
   const Count eager_copies = plan.schedule == unfused ? kept_of_mix.eager_per_source : 0;
   const SavedVectors received = saved_vectors(sources.blocks_received);
@@ -350,7 +352,7 @@ ChunkActivations scheme_parts::attnres_activations(const Partition& bank,
             .kept = blocks + partials,
             .own_blocks = blocks,
             .for_weights = saved_vectors(sources.num_mixes),
-            .working = mix + most_scalars + copies};
+            .working = plan.layers_at_once() * (mix + most_scalars + copies)};
   const SavedVectors mixes = static_cast<double>(sources.num_mixes) * mix + scalars;
   ChunkActivations all;
   if (eager_copies > 0) {

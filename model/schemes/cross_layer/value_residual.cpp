@@ -9,8 +9,9 @@ namespace {
 
 using namespace scheme_parts;
 
-constexpr std::array kValueKeys{SchemeKey{"kv_size", &SchemeParameters::kv_size,
-                                          "[ours] d: as many value heads as query heads"}};
+constexpr std::array kValueKeys{
+    SchemeKey{"kv_size", &SchemeParameters::kv_size,
+              "[ours] heads of values x head_dim of the model; d where it does not say"}};
 
 /// A row of values, in d-vectors.
 double value_row(const SchemeLayer& at) {

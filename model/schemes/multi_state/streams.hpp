@@ -118,6 +118,13 @@ ChunkActivations dynamic_streams_keep(const SchemeLayer& last, const ChunkOfLaye
   assert(plan.recompute_layers >= 1);
   const Count at_once = std::min(plan.recompute_layers, chunk.num_layers);
   const Count num_states = divided_up(chunk.num_layers, at_once);
+  const Count of_decoder_layers = divided_up(chunk.num_layers, 2) * m;
+  // Where layers run again, outputs need not be kept; but they may be fewer than states.
+  if (plan.run_again == LayersRunAgain::decoder_layer &&
+      of_decoder_layers < num_states * m + chunk.num_layers)
+    return {.kept = saved_vectors(of_decoder_layers),
+            .for_weights = saved_vectors(chunk.num_layers),
+            .working = plan.layers_at_once() * (remade + output)};
   return {.kept = saved_vectors(num_states * m) + num_layers * output,
           .for_weights = saved_vectors(chunk.num_layers),
           .working = static_cast<double>(at_once) * remade};

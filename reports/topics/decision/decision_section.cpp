@@ -86,8 +86,8 @@ std::string unasked_sentence(const Evaluation& e) {
       std::any_of(e.paths.begin(), e.paths.end(),
                   [](const ResidualPath& path) { return attnres_blocks(path.scheme) != nullptr; });
   if (has_attnres || !is_standard(e.study.path.scheme) || e.step.empty()) return "";
-  return "Attention Residuals are not shown, since they need a block size: --residual block_attnres "
-         "--block-size 8.";
+  return "Attention Residuals are not shown, since they need a block size: --set "
+         "residual.compare=block_attnres --set residual.block_size=8.";
 }
 
 /// The largest transition. Training sends what its cache leaves and in its wire type; decode and
@@ -263,10 +263,12 @@ std::string prompt_text(const Decode& decode) {
                      format_count(decode.prompt->tokens));
 }
 
-/// ", each with 4 tokens to check", or empty.
+/// ", each with 4 tokens to check, of which it keeps 2.5", or empty.
 std::string speculation_text(const Decode& decode) {
-  const Count tokens = decode.speculation.tokens;
-  return tokens == 1 ? "" : fmt::format(", each with {} tokens to check", format_count(tokens));
+  const auto [tokens, accepted] = decode.speculation;
+  return tokens == 1 ? ""
+                     : fmt::format(", each with {} tokens to check, of which it keeps {:g}",
+                                   format_count(tokens), accepted);
 }
 
 /// "Decode: 1, 64 and 512 sequences of 8,192 tokens. Prefill: ..."

@@ -27,7 +27,6 @@ const char* part_of(MemoryItem item) {
     case MemoryItem::layer_activations:
       return "activations of the layers";
     case MemoryItem::scheme_weights:
-    case MemoryItem::pipeline_blocks:
       return "residual path";
     default:
       return "weights";

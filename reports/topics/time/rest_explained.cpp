@@ -77,10 +77,13 @@ std::string training_rates_text(const Study& study) {
 }
 
 std::string pass_text(const ForwardPass& pass) {
+  const std::string prompt = pass.prompt
+                                 ? fmt::format(", and {:g} tokens of a prompt with {:g} behind it",
+                                               pass.prompt->tokens, pass.prompt->first)
+                                 : "";
   return fmt::format(
-      "a pass: {:g} sequences with {:g} tokens behind them, {:g} new tokens each; "
-      "{:g} passes",
-      pass.num_sequences, pass.sequence.first, pass.sequence.tokens, pass.repeats);
+      "a pass: {:g} sequences with {:g} tokens behind them, {:g} new tokens each{}; {:g} passes",
+      pass.num_sequences, pass.sequence.first, pass.sequence.tokens, prompt, pass.repeats);
 }
 
 std::string attention_text(const Study& study, const Attention& attention,
@@ -109,6 +112,9 @@ std::vector<std::string> mlp_texts(const Study& study, const Mlp& mlp, const For
                                              study.tensor_parallel_size)};
   const auto* experts = std::get_if<ExpertMlp>(&mlp);
   if (experts == nullptr) return lines;
+  lines.push_back(fmt::format("router{}: {:.12g} weights in {} for all tokens, whole on every rank",
+                              experts->latent_width ? " and latent projections" : "",
+                              weights.on_every_rank, name(study.model.dtype)));
   const Sharding sharding = sharding_of(study, pass);
   const double tokens = tokens_at_experts(pass.tokens(), sharding);
   const ExpertLoad load = expert_load(*experts, tokens, sharding.expert, study.routing);
@@ -135,7 +141,7 @@ std::vector<std::string> inputs_of(const Study& study, RestTerm term, const Forw
     for (const MlpLayers& layers : a.mlp)
       for (std::string& line : mlp_texts(study, layers.mlp, pass)) lines.push_back(std::move(line));
   if (term == RestTerm::mlp && !a.tables.empty())
-    lines.push_back(fmt::format("looked-up tables: {:.12g} weights of projections in {} / {} ranks",
+    lines.push_back(fmt::format("other projections: {:.12g} weights in {} / {} ranks",
                                 num_projections(a.tables), name(a.weight_dtype),
                                 study.tensor_parallel_size));
   if (term == RestTerm::head)
@@ -173,7 +179,7 @@ Derivation derivation_of(RestTerm term) {
     case RestTerm::head:
       return {
           "max(bytes / bandwidth, operations / (share x rate)) of V d / tensor weights; logits "
-          "of a sequence's last token, in training of every token",
+          "of every new token at decode and in training, of a prompt's last token alone",
           "model/step/layer_work.cpp: head_work"};
     case RestTerm::collectives:
       return {
@@ -208,6 +214,12 @@ Derivation training_derivation_of(RestTerm term) {
       function};
 }
 
+bool has_prompt(const Workload& workload) {
+  return workload.id.kind == WorkloadKind::prefill ||
+         std::any_of(workload.passes.begin(), workload.passes.end(),
+                     [](const Pass& pass) { return pass.forward.prompt.has_value(); });
+}
+
 std::vector<std::string> modelled_numbers(const Evaluation& e, const RestRow& row,
                                           const Workload& workload) {
   std::vector<std::string> lines;
@@ -224,9 +236,9 @@ std::vector<std::string> modelled_numbers(const Evaluation& e, const RestRow& ro
   const bool has_experts =
       std::any_of(row.parts.begin(), row.parts.end(),
                   [](const RestPart& part) { return part.name == "routed experts"; });
-  if (has_experts && workload.id.kind == WorkloadKind::prefill)
+  if (has_experts && !is_trained && has_prompt(workload))
     lines.push_back(
-        fmt::format("routed experts of a prefill take {} times what bytes and operations say",
+        fmt::format("operations of a prompt's routed experts take {} times what their rate says",
                     share_text(e.study.machine->engine.prefill_of_experts)));
   if (row.term == RestTerm::collectives && row.parts.empty())
     lines.emplace_back(is_trained ? "nothing crosses nodes, and one tensor rank sends nothing"

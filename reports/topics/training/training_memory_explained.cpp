@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "model/step/weights_and_cache.hpp"
+#include "model/training/layer_activations.hpp"
 #include "model/training/model_state.hpp"
 #include "model/training/replicas.hpp"
 #include "model/training/rest_of_training.hpp"
@@ -14,9 +15,37 @@ namespace {
 using explained::letters;
 using explained::metric;
 
+std::size_t stage_of(const Study& study, const TrainingRun& run) {
+  return fullest_stage(run.stages, beside_by_stage(study, *run.path, beside_the_path(study)));
+}
+
+/// The run of a path as it is quoted; null where a measured step stands for it.
+const TrainingRun* quoted_run(const Evaluation& e, const ResidualPath* path) {
+  for (const TrainingRun& run : e.training.runs)
+    if (run.path == path && run.schedule == quoted_schedule(e.study, *path)) return &run;
+  return nullptr;
+}
+
+/// "stage 0: 16 layers, of which a micro-batch keeps 2e8 bytes each, 16 micro-batches in flight".
+std::string layers_text(const Study& study, const TrainingRun& run) {
+  const std::size_t stage = stage_of(study, run);
+  const KeptOfLayers kept = kept_of_layers(study);
+  std::string text = fmt::format(
+      "stage {}: {:g} layers, of which a micro-batch keeps {:.12g} bytes each, {} micro-batches in "
+      "flight",
+      stage, stage_share(study, stage) * as_double(study.model.num_layers), kept.of_layer.value,
+      run.stages[stage].micro_batches);
+  if (kept.made_again.value > 0)
+    text += fmt::format("; {:.12g} bytes of a decoder layer that are made again",
+                        kept.made_again.value);
+  if (stage + 1 == run.stages.size())
+    text += fmt::format("; logits of one micro-batch, {:.12g} bytes", kept.logits.value);
+  return text;
+}
+
 /// "stage 3, the fullest: activations 1.2e9 bytes + received blocks 3e8 bytes, 4 micro-batches".
 std::string fullest_text(const Study& study, const TrainingRun& run) {
-  const std::size_t stage = fullest_stage(run.stages, beside_the_path(study).layers);
+  const std::size_t stage = stage_of(study, run);
   const StageMemory& most = run.stages[stage];
   return fmt::format(
       "stage {}, the fullest: activations {:.12g} bytes + received blocks {:.12g} bytes, {} "
@@ -28,7 +57,9 @@ std::string fullest_text(const Study& study, const TrainingRun& run) {
 Explanation explain_beside(const Evaluation& e, const MemoryRow& row) {
   const Study& study = e.study;
   const Training& training = *study.training;
-  const DeviceParameters parameters = device_parameters(as_trained(study));
+  const TrainingRun* run = quoted_run(e, row.path);
+  const std::size_t stage = run == nullptr ? 0 : stage_of(study, *run);
+  const DeviceParameters parameters = stage_parameters(as_trained(study), stage);
   const bool is_of_layers = row.item == MemoryItem::layer_activations;
   Explanation x{
       .metric = metric({"memory.training", name(row.path->scheme), name(row.item)}),
@@ -36,20 +67,21 @@ Explanation explain_beside(const Evaluation& e, const MemoryRow& row) {
                      ? "elements that backward passes of the layers read, for all micro-batches in "
                        "flight on the fullest stage; logits of one in f32"
                      : "bytes of a weight x (weights of the fullest stage / replicas that share "
-                       "them out)",
+                       "them out), and what is whole of a decoder layer for a moment",
       .source = is_of_layers ? "[ours] REFERENCES.md, memory of training"
                              : "[megatron_optimizer], [zero]; REFERENCES.md, memory of training",
       .numbers = {},
       .function = is_of_layers ? "model/training/layer_activations.cpp: layer_activations"
                                : "model/training/model_state.cpp: model_state"};
   if (is_of_layers)
-    x.numbers = {pipeline_text(study), fmt::format("layers: {}", name(training.layers))};
+    x.numbers = {pipeline_text(study), fmt::format("layers: {}", name(training.layers)),
+                 run == nullptr ? "not in the simulated step" : layers_text(study, *run)};
   else
     x.numbers = {
-        fmt::format("{} x ({:.12g} weights of layers, vocabulary and tables + {:.12g} of experts "
-                    "+ {:.12g} of the scheme) on one device",
-                    num_copies(training.schedule), parameters.dense(), parameters.experts,
-                    path_parameters(study, *row.path)),
+        fmt::format("stage {}: {:.12g} weights of layers, vocabulary and tables + {:.12g} of "
+                    "experts + {:.12g} of the scheme on one device",
+                    stage, parameters.dense(), parameters.experts,
+                    stage_share(study, stage) * path_parameters(study, *row.path)),
         fmt::format("replicas: {}, of experts {}; sharding {}, optimizer {}, gradients in {}",
                     dense_replicas(study).replicas, expert_replicas(study).replicas,
                     name(training.sharding), name(training.optimizer),
@@ -67,10 +99,9 @@ bool is_of_residual_path(MemoryItem item) {
 Explanation explain_memory(const Evaluation& e, const MemoryRow& row) {
   if (!is_of_residual_path(row.item)) return explain_beside(e, row);
   const bool is_cache = row.item == MemoryItem::pipeline_blocks;
-  std::string terms = "not in the simulated step";
-  for (const TrainingRun& run : e.training.runs)
-    if (run.path == row.path && run.schedule == quoted_schedule(e.study, *run.path))
-      terms = fullest_text(e.study, run);
+  const TrainingRun* run = quoted_run(e, row.path);
+  const std::string terms =
+      run == nullptr ? "not in the simulated step" : fullest_text(e.study, *run);
   return {
       .metric = metric({"memory.training", name(row.path->scheme), name(row.item)}),
       .formula = is_cache ? "blocks that were received, for all micro-batches in flight on the "

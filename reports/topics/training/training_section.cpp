@@ -451,10 +451,12 @@ Table training_throughput_table(const Evaluation& evaluation) {
 Table training_memory_table(const Evaluation& evaluation) {
   Table table{{"scheme", right("activations"), right("received blocks"), right("in flight"),
                right("largest message"), right("all messages")}};
-  const std::vector<Bytes> layers = beside_the_path(evaluation.study).layers;
+  const Study& study = evaluation.study;
+  const BesideThePath beside = beside_the_path(study);
   for (const TrainingRun& run : evaluation.training.runs) {
     if (run.schedule != quoted_schedule(evaluation.study, *run.path)) continue;
-    const StageMemory& peak = run.stages[fullest_stage(run.stages, layers)];
+    const StageMemory& peak =
+        run.stages[fullest_stage(run.stages, beside_by_stage(study, *run.path, beside))];
     Bytes largest;
     Bytes all;
     for (const Bytes message : run.messages) {

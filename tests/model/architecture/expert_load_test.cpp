@@ -96,8 +96,8 @@ TEST(ExpertLoad, OfLessThanATokenIsThatChanceOfOne) {
 // The first of two ranks has experts 1 and 3 of popularity 1, 1/2, 1/3, 1/4: 16/25 of the visits.
 TEST(ExpertLoad, OfASkewedRankIsTheMostPopularDealtInTurn) {
   const ExpertMlp mlp{.num_experts = 4, .num_active = 1, .width = 1};
-  EXPECT_NEAR(expert_load(mlp, 100, 2, {}).high.token_visits, 64, 1e-9);
-  EXPECT_NEAR(expert_load(mlp, 100, 2, Routing::power_law).value.token_visits, 64, 1e-9);
+  EXPECT_NEAR(expert_load(mlp, 100, 2, {}).high.token_visits, 64, 1e-3);
+  EXPECT_NEAR(expert_load(mlp, 100, 2, Routing::power_law).value.token_visits, 64, 1e-3);
 }
 
 // Two of three: the first expert would be picked 12/11 times by each token.
@@ -112,48 +112,60 @@ TEST(ExpectedMaximum, OfNormalValuesIsAsTabulated) {
   EXPECT_NEAR(expected_maximum(8), 1.42360, 1e-5);  // Harter 1961, table 1
 }
 
-/// Standard deviation of visits and of experts woken on the first of `ranks` ranks over everything
-/// that three tokens can choose.
-RankLoad deviation_of_three_tokens(int num_experts, int num_active, int ranks) {
+/// The mean load of the fullest rank over everything that one or two tokens can choose.
+/// Ranks have experts one after another.
+RankLoad fullest_of_all_choices(int num_experts, int num_active, int ranks, int num_tokens) {
   const std::vector<unsigned> all = choices(num_experts, num_active);
-  const unsigned mine = (1u << (num_experts / ranks)) - 1;
-  const auto cases = static_cast<double>(all.size() * all.size() * all.size());
-  RankLoad sum, squares;
+  const int n = num_experts / ranks;
+  RankLoad sum;
+  double cases = 0;
   for (const unsigned a : all)
-    for (const unsigned b : all)
-      for (const unsigned c : all) {
-        const double woken = std::popcount((a | b | c) & mine);
-        const double visits =
-            std::popcount(a & mine) + std::popcount(b & mine) + std::popcount(c & mine);
-        sum.distinct_experts += woken;
-        squares.distinct_experts += woken * woken;
-        sum.token_visits += visits;
-        squares.token_visits += visits * visits;
+    for (const unsigned b : num_tokens == 1 ? std::vector<unsigned>{0} : all) {
+      int woken = 0;
+      int visits = 0;
+      for (int rank = 0; rank < ranks; ++rank) {
+        const unsigned mine = ((1u << n) - 1) << (rank * n);
+        woken = std::max(woken, std::popcount((a | b) & mine));
+        visits = std::max(visits, std::popcount(a & mine) + std::popcount(b & mine));
       }
-  const auto deviation = [&](double first, double second) {
-    return std::sqrt(std::max(second / cases - first * first / cases / cases, 0.0));
-  };
-  return {deviation(sum.distinct_experts, squares.distinct_experts),
-          deviation(sum.token_visits, squares.token_visits)};
+      sum.distinct_experts += woken;
+      sum.token_visits += visits;
+      ++cases;
+    }
+  return {sum.distinct_experts / cases, sum.token_visits / cases};
 }
 
 TEST(ExpertLoad, OfBalancedRoutingIsTheExpectedMaximumOverTheRanks) {
-  for (const int ranks : {2, 3})
-    for (int num_active = 1; num_active < 4; ++num_active) {
-      const ExpertMlp mlp{.num_experts = 6, .num_active = num_active, .width = 1};
-      const RankLoad deviation = deviation_of_three_tokens(6, num_active, ranks);
-      const ExpertLoad load = expert_load(mlp, 3, ranks, Routing::balanced);
-      const double n = 6.0 / ranks;
-      EXPECT_NEAR(load.value.token_visits,
-                  std::min(load.low.token_visits + expected_maximum(ranks) * deviation.token_visits,
-                           3 * std::min<double>(n, num_active)),
-                  1e-9);
-      EXPECT_NEAR(
-          load.value.distinct_experts,
-          std::min(load.low.distinct_experts + expected_maximum(ranks) * deviation.distinct_experts,
-                   n),
-          1e-9);
-    }
+  for (const int ranks : {2, 4, 8})
+    for (int num_active = 1; num_active < 5; ++num_active)
+      for (const int tokens : {1, 2}) {
+        const ExpertMlp mlp{.num_experts = 8, .num_active = num_active, .width = 1};
+        const RankLoad fullest = fullest_of_all_choices(8, num_active, ranks, tokens);
+        const RankLoad load = expert_load(mlp, tokens, ranks, Routing::balanced).value;
+        EXPECT_NEAR(load.distinct_experts / fullest.distinct_experts, 1, 0.05)
+            << ranks << " ranks, " << num_active << " of 8, tokens " << tokens;
+        EXPECT_NEAR(load.token_visits / fullest.token_visits, 1, 0.08)
+            << ranks << " ranks, " << num_active << " of 8, tokens " << tokens;
+      }
+}
+
+/// A token that picks two experts wakes one on some rank of eight, however it picks.
+TEST(ExpertLoad, OfOneTokenIsOneExpertWhereEachRankHasOne) {
+  const ExpertMlp mixtral{.num_experts = 8, .num_active = 2, .width = 1};
+  for (const Routing routing : {Routing::balanced, Routing::power_law}) {
+    const RankLoad load = expert_load(mixtral, 1, 8, routing).value;
+    EXPECT_NEAR(load.distinct_experts, 1, 1e-12);
+    EXPECT_NEAR(load.token_visits, 1, 1e-12);
+  }
+}
+
+/// The mean of 3,000 draws by popularity, none picked twice, experts dealt to the ranks in turn.
+TEST(ExpertLoad, OfSkewedRoutingIsNearRandomDraws) {
+  const ExpertMlp gpt_oss{.num_experts = 128, .num_active = 4, .width = 1};
+  EXPECT_NEAR(expert_load(gpt_oss, 1, 8, Routing::power_law).value.distinct_experts, 1.55, 0.08);
+  EXPECT_NEAR(expert_load(gpt_oss, 8, 8, Routing::power_law).value.distinct_experts, 4.70, 0.24);
+  const ExpertMlp deepseek{.num_experts = 256, .num_active = 8, .width = 1};
+  EXPECT_NEAR(expert_load(deepseek, 8, 8, Routing::power_law).value.token_visits, 13.1, 0.7);
 }
 
 TEST(ExpertLoad, OfOneRankDoesNotDependOnChance) {

@@ -134,7 +134,7 @@ RC_GTEST_PROP(PipelineStep, RespectsEveryDependency, ()) {
       follows(TaskKind::backward_input, chunk, m, 0);
     } else {
       follows(TaskKind::forward, chunk, m, 0);
-      if (kind == TaskKind::recompute || chunk + 1 == num_chunks) continue;
+      if (chunk + 1 == num_chunks) continue;
       const PipelineTask weights = times.at({TaskKind::backward_weight, chunk + 1, m}).task;
       follows(hands_gradient_over(weights) ? TaskKind::backward_weight : TaskKind::backward_input,
               chunk + 1, m, alone_on_the_wire(work, chunk, m, work.backward_messages[c]));

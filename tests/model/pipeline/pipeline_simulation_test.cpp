@@ -273,8 +273,8 @@ TEST(PipelineLinks, WithoutTimeMakeBlockingSendsFree) {
   }
 }
 
-// Without a wait, recomputation takes its time; while a stage waits for a gradient, none.
-TEST(PipelineRecomputation, RunsWhileAStageWaitsForItsGradient) {
+// Engines recompute inside the backward pass, which waits for its gradient.
+TEST(PipelineRecomputation, WaitsForTheGradient) {
   const ChunkTimes chunk{
       .forward = {2}, .recompute = {2}, .backward_input = {2}, .backward_weight = {2}};
   const auto makespan = [&](Count P, Activations activations) {
@@ -282,9 +282,9 @@ TEST(PipelineRecomputation, RunsWhileAStageWaitsForItsGradient) {
   };
   EXPECT_EQ(makespan(1, Activations::kept), Seconds{6});
   EXPECT_EQ(makespan(1, Activations::recomputed), Seconds{8});
-  // One micro-batch through three stages: only the last has nothing to wait for.
+  // One micro-batch through three stages, one after the other.
   EXPECT_EQ(makespan(3, Activations::kept), Seconds{3 * (2 + 4)});
-  EXPECT_EQ(makespan(3, Activations::recomputed), Seconds{3 * (2 + 4) + 2});
+  EXPECT_EQ(makespan(3, Activations::recomputed), Seconds{3 * (2 + 2 + 4)});
 }
 
 std::string refusal(PipelineWork work, std::vector<std::vector<PipelineTask>> stages) {

@@ -160,8 +160,7 @@ class TickPipeline {
       inputs.push_back({TaskKind::backward_input, chunk, micro_batch});
     } else {
       inputs.push_back({TaskKind::forward, chunk, micro_batch});
-      if (kind == TaskKind::backward_input && !is_last)
-        inputs.push_back({TaskKind::backward_input, chunk + 1, micro_batch});
+      if (!is_last) inputs.push_back({TaskKind::backward_input, chunk + 1, micro_batch});
     }
     return inputs;
   }

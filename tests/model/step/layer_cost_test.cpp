@@ -344,7 +344,7 @@ TEST(CompressedAttentionCost, NeedsNoGateForSummariesOfOneToken) {
 // ZAYA1-8B: 2048 to 256, twice 256 to 256, and 256 to the experts.
 TEST(MlpWeights, MayHaveARouterOfThreeLayers) {
   const ExpertMlp zaya{.num_experts = 16, .width = 2048, .latent_width = {}, .router_width = 256};
-  EXPECT_EQ(num_weights(Mlp{zaya}, 2048).common, 2048.0 * 256 + 2 * 256 * 256 + 256 * 16);
+  EXPECT_EQ(num_weights(Mlp{zaya}, 2048).on_every_rank, 2048.0 * 256 + 2 * 256 * 256 + 256 * 16);
 }
 
 // 4-fold summaries of which 512 are chosen, a window of 128, an indexer of 64 x 128.

@@ -8,7 +8,8 @@ namespace depthcost::test {
 inline double with_experts(const Mlp& mlp, double hidden_size, Count ExpertMlp::*num_experts) {
   const MlpWeights weights = num_weights(mlp, hidden_size);
   const auto* experts = std::get_if<ExpertMlp>(&mlp);
-  return weights.common + (experts ? as_double(experts->*num_experts) * weights.per_expert : 0);
+  return weights.of_all_tokens() +
+         (experts ? as_double(experts->*num_experts) * weights.per_expert : 0);
 }
 
 /// The weights in a checkpoint.

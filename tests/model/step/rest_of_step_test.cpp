@@ -70,7 +70,7 @@ TEST(RestOfStep, ReadsTheProjectionsOfATableOnce) {
   const RestRow with = row_of(rest_of(study), RestTerm::mlp);
   EXPECT_EQ(with.bytes.value - without.bytes.value, 2 * 6000);
   EXPECT_EQ(with.flops.value - without.flops.value, 2 * 6000);
-  EXPECT_EQ(with.parts.back().name, "projections of looked-up tables");
+  EXPECT_EQ(with.parts.back().name, "other projections");
   EXPECT_EQ(with.parts.size(), without.parts.size() + 1);
 }
 

@@ -27,10 +27,23 @@ Study llama(Count data, StateSharding sharding) {
   return study;
 }
 
+/// A layer of Llama 3.1 8B: queries and output, keys and values, three matrices of the MLP.
+constexpr double kWeightsOfLayer = 2.0 * 4096 * 4096 + 2.0 * 4096 * 1024 + 3.0 * 4096 * 14336;
+
+/// In bf16: a layer's gradients before replicas share them; two layers' gathered weights.
+Bytes whole_for_a_moment(const Study& study) {
+  if (study.data_parallel_size == 1) return {};
+  const StateSharding sharding = study.training->sharding;
+  const double layers = sharding == StateSharding::weights     ? 3
+                        : sharding == StateSharding::gradients ? 1
+                                                               : 0;
+  return Bytes{layers * 2 * kWeightsOfLayer};
+}
+
 double bytes_of_a_weight(const Study& study) {
-  const ModelState state = model_state(study, study.path);
+  const ModelState state = model_state(study, study.path, 0);
   const double weights = device_parameters(study).dense() + parameters(study.path, 4096).total;
-  return (state.weights + state.gradients + state.optimizer).value / weights;
+  return (state.all() - whole_for_a_moment(study)).value / weights;
 }
 
 // docs/api-guide/core/dist_optimizer.md, bf16 weights and f32 gradients: 18, and 6 + 12 / d.
@@ -45,17 +58,17 @@ TEST(ModelState, HasTheBytesOfMegatron) {
 
 TEST(ModelState, AddsUpGradientsInTheTypeThatIsWritten) {
   Study study = llama(4, StateSharding::optimizer);
-  const ModelState f32 = model_state(study, study.path);
+  const ModelState f32 = model_state(study, study.path, 0);
   study.training->main_gradients = Dtype::bf16;
-  EXPECT_DOUBLE_EQ(model_state(study, study.path).gradients / f32.gradients, 0.5);
+  EXPECT_DOUBLE_EQ(model_state(study, study.path, 0).gradients / f32.gradients, 0.5);
 }
 
 /// One moment in place of two, but for the vocabulary and the scheme's own parameters.
 TEST(ModelState, OfMuonHasOneMoment) {
   Study study = llama(1, StateSharding::none);
-  const Bytes adamw = model_state(study, study.path).optimizer;
+  const Bytes adamw = model_state(study, study.path, 0).optimizer;
   study.training->optimizer = Optimizer::muon;
-  EXPECT_DOUBLE_EQ((adamw - model_state(study, study.path).optimizer).value,
+  EXPECT_DOUBLE_EQ((adamw - model_state(study, study.path, 0).optimizer).value,
                    4 * device_parameters(study).layers);
 }
 
@@ -69,19 +82,40 @@ TEST(ModelState, SharesExpertsOverTheirOwnReplicas) {
   const DeviceParameters parameters = device_parameters(study);
   EXPECT_DOUBLE_EQ(parameters.experts, experts);
   const double dense = parameters.dense() + path_parameters(study, study.path);
-  EXPECT_NEAR(model_state(study, study.path).weights.value, 2 * (experts / 4 + dense / 16), 1);
+  const double gathered = 2 * (parameters.dense_layers() + experts) / 32;
+  EXPECT_NEAR(model_state(study, study.path, 0).weights.value,
+              2 * (experts / 4 + dense / 16 + gathered), 1);
 }
 
 /// [dualpipe]: twice the weights and gradients; twice as many replicas share the optimiser's state.
 TEST(ModelState, OfDualPipeHasTwoCopies) {
   Study study = llama(4, StateSharding::optimizer);
   study.pipeline = even_layout(2, 1, study.model.num_layers, 2);
-  const ModelState one = model_state(study, study.path);
+  const ModelState one = model_state(study, study.path, 0);
   study.training->schedule = PipelineSchedule::dualpipe;
-  const ModelState two = model_state(study, study.path);
+  const ModelState two = model_state(study, study.path, 0);
   EXPECT_DOUBLE_EQ(two.weights / one.weights, 2);
   EXPECT_DOUBLE_EQ(two.gradients / one.gradients, 2);
   EXPECT_DOUBLE_EQ(two.optimizer / one.optimizer, 1);
+}
+
+/// Each device has the weights of its own stage: the embedding on the first, the head on the last,
+/// and in two directions both ends on one device.
+TEST(ModelState, IsThatOfTheStage) {
+  Study study = llama(1, StateSharding::none);
+  study.pipeline = even_layout(4, 1, study.model.num_layers, 2);
+  study.pipeline->chunk_layers = {14, 18, 18, 14};
+  const double vocabulary = 128256.0 * 4096;
+  const auto weights = [&](std::size_t stage) {
+    return model_state(study, study.path, stage).weights.value / 2 -
+           stage_share(study, stage) * path_parameters(study, study.path);
+  };
+  EXPECT_DOUBLE_EQ(weights(0), 7 * kWeightsOfLayer + vocabulary);
+  EXPECT_DOUBLE_EQ(weights(1), 9 * kWeightsOfLayer);
+  EXPECT_DOUBLE_EQ(weights(3), 7 * kWeightsOfLayer + vocabulary);
+  study.training->schedule = PipelineSchedule::dualpipe;
+  EXPECT_DOUBLE_EQ(weights(0), 14 * kWeightsOfLayer + 2 * vocabulary);
+  EXPECT_DOUBLE_EQ(weights(2), 18 * kWeightsOfLayer);
 }
 
 /// m streams have phi on every tensor rank.
@@ -91,7 +125,7 @@ TEST(ModelState, HoldsTheParametersOfTheScheme) {
   const double more = path_parameters(study, mhc) - path_parameters(study, study.path);
   EXPECT_GT(more, 64 * 24 * 4 * 4096.0 * 0.9);
   EXPECT_DOUBLE_EQ(
-      (model_state(study, mhc).optimizer - model_state(study, study.path).optimizer).value,
+      (model_state(study, mhc, 0).optimizer - model_state(study, study.path, 0).optimizer).value,
       12 * more);
 }
 

@@ -198,9 +198,9 @@ TEST(RestOfTraining, TrainsNoLayersThatDraft) {
   study.model.architecture->draft = DraftLayers{
       .attention = GroupedAttention{.num_heads = 10, .num_kv_heads = 10, .head_dim = 100},
       .mlp = DenseMlp{3000}};
-  const Bytes alone = model_state(study, study.path).weights;
+  const Bytes alone = model_state(study, study.path, 0).weights;
   study.decode = Decode{.sequences = {1}, .speculation = {.tokens = 3}};
-  EXPECT_EQ(model_state(study, study.path).weights, alone);
+  EXPECT_EQ(model_state(study, study.path, 0).weights, alone);
 }
 
 TEST(RestOfTraining, KeepsWhatTheUserHasMeasured) {

@@ -156,7 +156,7 @@ TEST(Report, SaysFirstWhatDoesNotFitAndGivesItNoPerCent) {
       {});
   const std::size_t verdict = report.find(
       "**Verdict**\n\n- Out of memory with every scheme, the standard residual included: "
-      "decode/64 needs 376.4 GB, and a device has 288.4 GB; ");
+      "decode/64 needs 385.7 GB, and a device has 288.4 GB; ");
   EXPECT_NE(verdict, std::string::npos);
   expect_text(report, "| decode/64 | none fits | - | - |\n");
   EXPECT_EQ(report.find("| decode/64 | block_attnres | +101 us [85, 139] | +0"), std::string::npos);

@@ -81,8 +81,8 @@ TEST(PlanText, NamesTheBestAndWhy) {
       "schedule that can run. evaluate --set residual.schedule=single_pass has the times of what "
       "ships.\n"
       "decode/N is a step of N sequences on each data-parallel replica.\n"
-      "One batch was asked about. Smaller batches may break the limit: --decode 2,64 holds "
-      "both.\n" +
+      "One batch was asked about. Smaller batches may break the limit: --set "
+      "'workload.decode.sequences=[2, 64]' asks about both.\n" +
           kGoal);
 }
 

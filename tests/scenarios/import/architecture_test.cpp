@@ -469,7 +469,7 @@ INSTANTIATE_TEST_SUITE_P(
          "it.yaml:7:16: error: missing key 'active' (mlp of kind experts needs it)"},
         {"MoreActiveThanThereAre",
          mlp("kind: experts, decoder_layers: 2, width: 4, experts: 8, active: 9"),
-         "it.yaml:7:74: error: invalid mlp[].active '9' (more than the 8 experts)"},
+         "it.yaml:7:74: error: invalid mlp[].active '9' (9 active of 8 experts)"},
         {"GroupsWithoutAChoice",
          mlp("kind: experts, decoder_layers: 2, width: 4, experts: 8, active: 2, groups: 4"),
          "it.yaml:7:85: error: conflicting key 'groups' (needs groups_per_token)"},

@@ -467,7 +467,9 @@ TEST(ImportedWeights, AreStoredAsTheConfigSays) {
   EXPECT_EQ(stored(imported("gpt_oss_120b")), "bf16 bf16 mxfp4");
   EXPECT_EQ(stored(imported("deepseek_v4_pro")), "bf16 fp8 mxfp4");
   EXPECT_EQ(stored(imported("deepseek_v3")), "bf16 fp8 -");
-  EXPECT_EQ(stored(imported("gpt2")), "f32 f32 -");
+  // Engines serve checkpoints in f32 with 16 bits.
+  EXPECT_EQ(stored(imported("gpt2")), "bf16 bf16 -");
+  EXPECT_EQ(stored(edited("qwen3_32b", "bfloat16", "float32")), "bf16 bf16 -");
   EXPECT_EQ(stored(edited("qwen3_32b", "bfloat16", "torch.float16")), "f16 f16 -");
   EXPECT_EQ(stored(edited("deepseek_v4_pro", "\"fp4\"", "\"mxfp4\"")), "bf16 fp8 mxfp4");
   EXPECT_EQ(stored(edited("deepseek_v4_pro", "\"fp4\"", "\"fp8\"")), "bf16 fp8 -");

@@ -49,7 +49,8 @@ TEST(Maps, ScaleWhatWasMeasuredAtAnotherBandwidth) {
   };
   EXPECT_DOUBLE_EQ(copy_bandwidth("2.4 TB/s").value.value,
                    copy_bandwidth("4.8 TB/s").value.value / 2);
-  EXPECT_EQ(copy_bandwidth("4.8 TB/s").evidence, Evidence::assumed);
+  EXPECT_EQ(copy_bandwidth("2.4 TB/s").evidence, Evidence::assumed);
+  EXPECT_EQ(copy_bandwidth("4.8 TB/s").evidence, Evidence::published) << "nothing has changed";
 }
 
 TEST(Maps, CountWhatNobodyIsCitedForAsAssumed) {
