@@ -4,8 +4,10 @@
 #include <optional>
 
 #include "model/base/parallel.hpp"
+#include "model/decision/kept_budget.hpp"
 #include "model/evaluation/evaluation.hpp"
 #include "model/evaluation/nearest_measurement.hpp"
+#include "model/schemes/list.hpp"
 #include "scenarios/measured/comparisons.hpp"
 
 namespace depthcost {
@@ -28,6 +30,21 @@ std::vector<BudgetMeasurement> nearest_to_budgets(const Evaluation& evaluation) 
   return nearest;
 }
 
+/// Overheads that are more than the paper allows, where the scenario sets no limit of its own.
+std::vector<BudgetRow> ungated(const Study& study) {
+  std::vector<BudgetRow> rows;
+  if (!study.machine || is_standard(study.path.scheme)) return rows;
+  for (const BudgetKind kind : asked_overheads(study)) {
+    const Budget limit = overhead_limit(study, kind);
+    if (limit.origin != BudgetOrigin::assumed) continue;
+    BudgetRow row = decided_for(study, limit);
+    const Fate fate = fate_of(row);
+    if (row.middle && row.high && (fate == Fate::too_much || fate == Fate::likely_too_much))
+      rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
 template <class Read>
 Checked checked(const std::string& file, const Read& read) {
   Checked result{.scenario = {.file = printable(file, file.size() * 4)}, .error = std::nullopt};
@@ -37,6 +54,7 @@ Checked checked(const std::string& file, const Read& read) {
     const Evaluation evaluation = evaluate_budgets(scenario.study);
     result.scenario.budgets = evaluation.budgets;
     result.scenario.nearest = nearest_to_budgets(evaluation);
+    if (!result.scenario.budgets.empty()) result.scenario.ungated = ungated(evaluation.study);
   } catch (const InputError& error) {
     result.scenario.refused = RefusedScenario{error.position().line, error.message()};
     result.error = error;

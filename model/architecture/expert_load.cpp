@@ -96,28 +96,37 @@ double largest_drawn(double n, double ranks, double drawn) {
   return part > 0 ? (1 - part) * of_whole(whole) + part * of_whole(whole + 1) : of_whole(whole);
 }
 
-/// Chances of the sum of two.
+/// Tokens whose visits are worth adding up one by one.
+constexpr double kMostConvolved = 512;
+
+/// Chances of the sum of two, but for what has no chance at its end.
 std::vector<double> convolved(const std::vector<double>& a, const std::vector<double>& b) {
   std::vector<double> sum(a.size() + b.size() - 1);
   for (std::size_t i = 0; i < a.size(); ++i)
     for (std::size_t j = 0; j < b.size(); ++j) sum[i + j] += a[i] * b[j];
+  constexpr double kNoChance = 1e-12;
+  while (sum.size() > 1 && sum.back() < kNoChance) sum.pop_back();
   return sum;
 }
 
 /// The expected most visits of one of R ranks with n experts each by tokens with k picks among
-/// them. Many tokens make it a normal value.
+/// them. Many visits make it a normal value.
 double largest_visited(double n, double ranks, double k, double tokens) {
-  constexpr double kFewTokens = 32;
+  constexpr double kFewVisits = 16;  // of a rank, in the mean
   const double E = n * ranks;
+  const double whole = std::floor(tokens);
+  if (const double part = tokens - whole; part > 0)
+    return (1 - part) * largest_visited(n, ranks, k, whole) +
+           part * largest_visited(n, ranks, k, whole + 1);
   const Shared shared{ranks, tokens * k / ranks, tokens * std::min(n, k)};
-  if (tokens > kFewTokens) {
+  if (shared.mean > kFewVisits || tokens > kMostConvolved) {
     const double variance = tokens * k / ranks * (1 - 1 / ranks) * (E - k) / (E - 1);
     return shared.largest(shared.mean +
                           expected_maximum(static_cast<Count>(ranks)) * std::sqrt(variance));
   }
   const std::vector<double> of_one = hypergeometric(n, E, k);
   std::vector<double> visits{1};
-  for (double token = 0; token < std::round(tokens); ++token) visits = convolved(visits, of_one);
+  for (double token = 0; token < tokens; ++token) visits = convolved(visits, of_one);
   return shared.largest(expected_largest({{visits, ranks}}));
 }
 
@@ -130,8 +139,10 @@ RankLoad fullest_by_chance(const ExpertMlp& mlp, double num_tokens, Count num_ra
   const double n = static_cast<double>(divided_up(mlp.num_experts, num_ranks));
   const double tokens = std::max(1.0, num_tokens);
   const double chance = std::min(1.0, num_tokens);
-  return {.distinct_experts = chance * largest_drawn(n, ranks, distinct_experts(E, k, tokens)),
-          .token_visits = chance * largest_visited(n, ranks, k, tokens)};
+  const double distinct = largest_drawn(n, ranks, distinct_experts(E, k, tokens));
+  // Who wakes an expert visits it.
+  const double visits = std::max(distinct, largest_visited(n, ranks, k, tokens));
+  return {chance * distinct, chance * visits};
 }
 
 /// Chances of the sum of independent events.
@@ -150,8 +161,8 @@ struct Normal {
   double deviation = 0;
 };
 
-/// The expected largest of independent values, none of which is above `most`: from where one of
-/// them surely is, on.
+/// The expected largest of independent values, none of which is above `most`: the chance that it is
+/// above x, integrated from a number that it surely reaches.
 double expected_largest(const std::vector<Normal>& values, double most) {
   constexpr double kEnd = 8;  // deviations; beyond them, 1e-15
   constexpr int kSteps = 256;
@@ -189,8 +200,8 @@ struct SkewedLoad {
   RankLoad fullest;
 };
 
-/// The most visits of a rank: as many as a token's experts, or normal values of many tokens. The
-/// ranks behind the first have ever fewer.
+/// The most visits of a rank by several tokens, as normal values. The ranks behind the first have
+/// ever fewer.
 double largest_visits(const std::vector<double>& chances, double tokens, std::size_t num_ranks,
                       double most) {
   constexpr std::size_t kFirstRanks = 64;
@@ -225,7 +236,8 @@ SkewedLoad skewed_load(const ExpertMlp& mlp, double num_tokens, Count num_ranks)
   const double distinct = std::max(expected_largest(of_ranks), std::ceil(k / ranks));
   const double most =
       tokens * std::min(k, static_cast<double>(divided_up(mlp.num_experts, num_ranks)));
-  const double visits = tokens == 1 ? distinct : largest_visits(chances, tokens, R, most);
+  const double visits =
+      tokens == 1 ? distinct : std::max(distinct, largest_visits(chances, tokens, R, most));
   return {mean, {chance * distinct, chance * visits}};
 }
 

@@ -340,11 +340,9 @@ std::vector<BudgetRow> budget_rows(const BudgetInputs& inputs) {
   std::vector<BudgetRow> rows;
   for (const Budget& budget : inputs.study.budgets) {
     BudgetRow& row = rows.emplace_back(decided_row(budget, inputs));
-    const bool is_broken =
-        row.verdict == Verdict::fail || (row.middle && *row.middle > budget.limit);
     // Of a step that cannot run, a limit can break but not hold.
     if (budget.kind == BudgetKind::training_overhead && row.low && cannot_train(inputs) &&
-        !is_broken)
+        !breaks(row.verdict, row.middle, budget.limit))
       row = unknown(budget, "training does not fit into the device's memory");
     if (!may_break(row)) continue;
     Remedy remedy = nearest_remedy(row, inputs);

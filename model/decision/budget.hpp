@@ -127,6 +127,11 @@ constexpr bool surely_fits(Bytes need, Bytes capacity) { return need <= kCounted
 /// Whether what is needed is known, and not surely within the limit.
 bool may_break(const BudgetRow& row);
 
+/// Whether a limit breaks with its whole interval, or with its median.
+constexpr bool breaks(Verdict verdict, std::optional<double> median, double limit) {
+  return verdict == Verdict::fail || (median && *median > limit);
+}
+
 /// limit - high: what is left, negative where the budget may be broken.
 std::optional<double> margin(const BudgetRow& row);
 

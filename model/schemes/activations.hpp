@@ -22,15 +22,16 @@ enum class LayersRunAgain : std::uint8_t { none, decoder_layer };
 
 /// recompute_layers counts the layers that mHC makes again from one kept state, >= 1; the other
 /// schemes recompute layer by layer. Where whole decoder layers run again, `recompute` keeps the
-/// inputs of these alone: each begins with an odd layer.
+/// inputs of these alone: an odd layer and the even one behind it.
 struct ActivationPlan {
   ActivationPolicy policy = ActivationPolicy::keep;
   Count recompute_layers = 1;           // L_r
   Schedule schedule = Schedule::fused;  // of the forward pass: eager code keeps its copies
   LayersRunAgain run_again = LayersRunAgain::none;
 
-  bool keeps_input_of(Count layer) const {
-    return run_again == LayersRunAgain::none || layer % 2 == 1;
+  /// Of a layer of a chunk, whose first input is handed over and kept.
+  bool keeps_input_of(Count layer, Count first_layer) const {
+    return run_again == LayersRunAgain::none || layer % 2 == 1 || layer == first_layer;
   }
   /// Layers whose inputs and mixes are there at a time.
   double layers_at_once() const { return run_again == LayersRunAgain::none ? 1 : 2; }
@@ -45,6 +46,12 @@ struct ChunkOfLayers {
   Count num_layers = 0;
   OutputAggregation output = OutputAggregation::elsewhere;
 };
+
+/// Inputs of decoder layers, whole or cut, that a chunk has.
+constexpr Count inputs_of_decoder_layers(const ChunkOfLayers& chunk) {
+  const bool begins_inside = chunk.num_layers > 0 && chunk.first_layer % 2 == 0;
+  return begins_inside ? 1 + divided_up(chunk.num_layers - 1, 2) : divided_up(chunk.num_layers, 2);
+}
 
 /// d-vectors and loose f32 scalars per token.
 struct SavedVectors {

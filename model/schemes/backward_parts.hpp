@@ -122,7 +122,8 @@ inline ChunkActivations saved_by_chunk(const SchemeLayer& last, const ChunkOfLay
       sum.state = sum.state + d_vectors(each.before);
       sum.received = each.received;
     }
-    sum.state = sum.state + (plan.keeps_input_of(layer) ? each.state : d_vectors(each.rows));
+    sum.state = sum.state +
+                (plan.keeps_input_of(layer, chunk.first_layer) ? each.state : d_vectors(each.rows));
     sum.remade = sum.remade + each.remade;
     sum.rows += each.rows;
     sum.inputs += each.inputs;

@@ -53,9 +53,17 @@ constexpr double tokens_of_step(const Training& training) {
          as_double(training.num_micro_batches);
 }
 
+/// What becomes of the residual path's activations: a decoder layer that runs again takes its path
+/// along.
+constexpr ActivationPolicy path_policy(const Training& training) {
+  const bool is_run_again = training.layers == LayerActivations::recompute &&
+                            training.activations == ActivationPolicy::keep;
+  return is_run_again ? ActivationPolicy::recompute : training.activations;
+}
+
 /// Whether backward passes are preceded by forward passes of the residual path.
 constexpr bool recomputes_residual(const Training& training) {
-  return training.activations == ActivationPolicy::recompute;
+  return path_policy(training) == ActivationPolicy::recompute;
 }
 
 /// The same of the layers, in part or as a whole.

@@ -57,8 +57,7 @@ DeviceParameters parameters_at(const Study& study, const Place& place) {
   const double tensor = as_double(study.tensor_parallel_size);
   DeviceParameters parameters;
   add_layers(study, place.share, parameters);
-  parameters.vocabulary = place.vocabularies * as_double(architecture.vocabulary_size) *
-                          as_double(study.model.hidden_size) / tensor;
+  parameters.vocabulary = place.vocabularies * vocabulary_matrix(study);
   if (!place.has_tables) return parameters;
   const double looked_up =
       study.tables == TablePlacement::device ? num_looked_up(architecture.tables) : 0;
@@ -132,6 +131,11 @@ DeviceParameters device_parameters(const Study& study) {
     parameters.experts += layers * expert_elements(study, draft->mlp);
   }
   return parameters;
+}
+
+double vocabulary_matrix(const Study& study) {
+  return as_double(study.model.architecture->vocabulary_size) * as_double(study.model.hidden_size) /
+         as_double(study.tensor_parallel_size);
 }
 
 Bytes device_weights(const Study& study) {

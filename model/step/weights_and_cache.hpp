@@ -11,7 +11,7 @@ namespace depthcost {
 Count layers_of_largest_stage(const Study& study);
 double largest_stage_share(const Study& study);
 
-/// Weights on one rank of the fullest stage, in elements.
+/// Weights on one rank, in elements.
 struct DeviceParameters {
   double layers = 0;      // attention, and of MLPs what all tokens read and ranks share out
   double routers = 0;     // and latent projections, whole on every rank
@@ -25,7 +25,7 @@ struct DeviceParameters {
   double dense() const { return dense_layers() + vocabulary + tables; }
 };
 
-/// The model must have an architecture.
+/// Of the fullest stage. The model must have an architecture.
 DeviceParameters device_parameters(const Study& study);
 
 /// The same on one rank of a stage. A schedule of two directions keeps the chunks of two stages
@@ -35,7 +35,10 @@ DeviceParameters stage_parameters(const Study& study, std::size_t stage);
 /// The share of all layers that lie on it.
 double stage_share(const Study& study, std::size_t stage);
 
-/// The same in the types in which the model is stored.
+/// One rank's share of the embedding, or of the head.
+double vocabulary_matrix(const Study& study);
+
+/// device_parameters() in the types in which the model is stored.
 Bytes device_weights(const Study& study);
 
 /// What a device keeps of a sequence. `states` of linear attention: one, or one behind each token

@@ -3,9 +3,7 @@
 
 namespace depthcost {
 
-bool is_broken(const PointBudget& row) {
-  return row.verdict == Verdict::fail || (row.median && *row.median > row.budget.limit);
-}
+bool is_broken(const PointBudget& row) { return breaks(row.verdict, row.median, row.budget.limit); }
 
 namespace {
 

@@ -22,16 +22,23 @@ void add(ModelState& state, const Training& training, double elements, double op
   state.optimizer += Bytes{optimizer_bytes * shared_from(StateSharding::optimizer)};
 }
 
-/// What is whole for a moment of that which replicas share out.
+/// What is whole for a moment of that which replicas share out: of layers in the mean, or one
+/// vocabulary matrix where that is larger.
 void add_gathered(ModelState& state, const Study& study, const DeviceParameters& parameters,
                   std::size_t stage) {
   const double decoder_layers = stage_share(study, stage) * as_double(study.model.num_layers) / 2;
-  if (decoder_layers == 0 || dense_replicas(study).replicas == 1) return;
-  const Bytes of_one{kWeightBytes * (parameters.dense_layers() + parameters.experts) /
-                     decoder_layers};
-  if (study.training->sharding >= StateSharding::gradients) state.gradients += of_one;
-  if (study.training->sharding == StateSharding::weights)
-    state.weights += std::min(kGatheredLayers, decoder_layers) * of_one;
+  const auto shared = [](double elements, Count replicas) { return replicas > 1 ? elements : 0; };
+  const Count dense = dense_replicas(study).replicas;
+  const double of_layers = shared(parameters.dense_layers(), dense) +
+                           shared(parameters.experts, expert_replicas(study).replicas);
+  const double matrix = parameters.vocabulary > 0 ? shared(vocabulary_matrix(study), dense) : 0;
+  const auto whole = [&](double layers) {
+    const double at_once = std::min(layers, decoder_layers);
+    const double elements = decoder_layers > 0 ? at_once / decoder_layers * of_layers : 0;
+    return Bytes{kWeightBytes * std::max(elements, matrix)};
+  };
+  if (study.training->sharding >= StateSharding::gradients) state.gradients += whole(1);
+  if (study.training->sharding == StateSharding::weights) state.weights += whole(kGatheredLayers);
 }
 
 }  // namespace

@@ -28,7 +28,8 @@ inline constexpr double kGatheredLayers = 2;
 
 /// The state of a stage's layers and of `path`'s own parameters. Replicas share what `sharding`
 /// says; experts have replicas of their own. Where they share gradients, one decoder layer's are
-/// whole in bf16; where they share weights, those of kGatheredLayers. Embedding and head have
+/// whole in bf16; where they share weights, those of kGatheredLayers; or of embedding or head, if
+/// that is more. Embedding and head have
 /// AdamW's state under Muon, too. [muon] Sec. 2.2
 /// The study must have a training step and an architecture.
 ModelState model_state(const Study& study, const ResidualPath& path, std::size_t stage);

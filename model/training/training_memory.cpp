@@ -27,16 +27,12 @@ std::vector<ChunkMemory> chunk_memories(const Study& study, const ResidualPath& 
     return training_tokens(study) *
            bytes(saved, as_double(study.model.hidden_size), study.model.dtype);
   };
-  // A layer runs again with the residual path around it.
   const bool run_again = study.training->layers == LayerActivations::recompute;
-  const ActivationPolicy written = study.training->activations;
-  const ActivationPolicy policy =
-      run_again && written == ActivationPolicy::keep ? ActivationPolicy::recompute : written;
   std::vector<ChunkMemory> memories;
   for (const ChunkOfLayers& chunk : chunks_of(layout_of(study))) {
     const ChunkActivations activations = chunk_activations(
         path, chunk,
-        {.policy = policy,
+        {.policy = path_policy(*study.training),
          .recompute_layers = recompute_layers(path.scheme, chunk.num_layers),
          .schedule = schedule,
          .run_again = run_again ? LayersRunAgain::decoder_layer : LayersRunAgain::none});

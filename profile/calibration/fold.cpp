@@ -171,10 +171,10 @@ void set_kernel_errors(const Tables& tables, const Constants& start, Constants& 
 Estimate<double> factor_of(std::vector<double> ratios, const Estimate<double>& otherwise) {
   if (ratios.empty()) return otherwise;
   std::sort(ratios.begin(), ratios.end());
-  const auto at = [&](double share) {
-    return ratios[static_cast<std::size_t>(share * static_cast<double>(ratios.size() - 1))];
-  };
-  return {at(0.05), at(0.5), at(0.95), Evidence::published};
+  const double last = static_cast<double>(ratios.size() - 1);
+  const auto at = [&](double rank) { return ratios[static_cast<std::size_t>(rank)]; };
+  const double median = 0.5 * (at(std::floor(0.5 * last)) + at(std::ceil(0.5 * last)));
+  return {at(std::floor(0.05 * last)), median, at(std::ceil(0.95 * last)), Evidence::published};
 }
 
 /// Both were measured on the same part, so that no constant is needed to compare them.
@@ -193,7 +193,10 @@ void set_stack_factors(const Tables& tables, Constants& constants) {
   }
 }
 
-void set_step_error(const Tables& tables, Constants& constants) {
+/// As set_kernel_errors(): what a group alone tells of engines stays where all began.
+void set_step_error(const Tables& tables, const Constants& start, Constants& constants) {
+  Constants unfitted = constants;
+  unfitted.engine = start.engine;
   std::array<Needed, kEnumerators<StepKind>.size()> needed;
   std::set<std::string> groups;
   for (const ServedStep& row : tables.steps) {
@@ -202,7 +205,7 @@ void set_step_error(const Tables& tables, Constants& constants) {
   }
   for (const std::string& group : groups) {
     const LeftOut left_out{group};
-    Constants others = fitted_steps(tables, left_out, constants);
+    Constants others = fitted_steps(tables, left_out, unfitted);
     // It comes on top: few rows have many sequences, and all others would pay for them.
     others.engine.sequence_time = {};
     std::array<std::vector<const ServedStep*>, kEnumerators<StepKind>.size()> rows;
@@ -215,7 +218,9 @@ void set_step_error(const Tables& tables, Constants& constants) {
     constants.engine.errors[i] = error_that_holds(needed[i], constants.engine.errors[i]);
 }
 
-void set_training_error(const Tables& tables, Constants& constants) {
+void set_training_error(const Tables& tables, const Constants& start, Constants& constants) {
+  Constants unfitted = constants;
+  unfitted.engine.training = start.engine.training;
   std::array<Needed, kEnumerators<StepKind>.size()> needed;
   std::set<std::string> groups;
   for (const TrainedStep& row : tables.trainings) {
@@ -224,7 +229,7 @@ void set_training_error(const Tables& tables, Constants& constants) {
   }
   for (const std::string& group : groups) {
     const LeftOut left_out{group};
-    const Constants others = fitted_training(tables.trainings, left_out, constants);
+    const Constants others = fitted_training(tables.trainings, left_out, unfitted);
     for (const TrainingLine& line : training_lines(tables.trainings, others)) {
       if (!left_out.holds(*line.measured)) continue;
       const double error = layers_error(line, others);
@@ -263,8 +268,8 @@ Constants fold(const Tables& tables, const LeftOut& left_out, const Constants& s
   constants.left_out = left_out.name;
   set_kernel_errors(seen, start, constants);
   set_stack_factors(seen, constants);
-  set_step_error(seen, constants);
-  set_training_error(seen, constants);
+  set_step_error(seen, start, constants);
+  set_training_error(seen, start, constants);
   return constants;
 }
 

@@ -114,6 +114,16 @@ std::string word_after(const CheckedScenario& scenario) {
   return "";
 }
 
+/// What `evaluate` calls too much and nobody has made a gate.
+std::string ungated_text(const BudgetRow& row) {
+  const std::string_view kind = name(row.budget.kind);
+  const std::string limit = format_budget(row.budget.kind, row.budget.limit);
+  return fmt::format(
+      "Not gated: {} is {}, and the paper's limit is {}. `budgets: {{{}: {}}}` makes it a gate.",
+      kind, format_ratio({*row.low, *row.middle, *row.high, Evidence::assumed}), limit, kind,
+      limit);
+}
+
 }  // namespace
 
 std::string note_of(const BudgetMeasurement& nearest) {
@@ -143,6 +153,7 @@ std::string to_table(const CheckReport& report) {
     std::vector<std::string> notes = budget_notes(scenario.budgets);
     for (const BudgetMeasurement& nearest : scenario.nearest)
       notes.push_back(fmt::format("{}: {}", name(nearest.kind), note_of(nearest)));
+    for (const BudgetRow& row : scenario.ungated) notes.push_back(ungated_text(row));
     if (!notes.empty()) text += fmt::format("\n{}\n", fmt::join(notes, "\n"));
     text += "\n";
   }
@@ -160,6 +171,13 @@ std::string to_json(const CheckReport& report, const std::string& program_versio
       json.member("fails", scenario.refused.has_value() || is_red(scenario, report.unknowns));
       json.text_or_null("error", scenario.refused ? scenario.refused->message : "");
       append_budgets(json, scenario.budgets);
+      json.objects("not_gated", scenario.ungated, [&](const BudgetRow& row) {
+        json.member("budget", name(row.budget.kind));
+        json.member("limit", row.budget.limit);
+        json.member("low", *row.low);
+        json.member("value", *row.middle);
+        json.member("high", *row.high);
+      });
       append_measurements(json, scenario);
     });
   });

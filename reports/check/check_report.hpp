@@ -33,6 +33,7 @@ struct CheckedScenario {
   std::vector<BudgetRow> budgets;
   std::optional<RefusedScenario> refused;
   std::vector<BudgetMeasurement> nearest = {};  // in the order of the budgets
+  std::vector<BudgetRow> ungated = {};  // beyond the paper's limits, of which no budget is written
 };
 
 /// Is a budget that may or may not hold a failure?

@@ -86,7 +86,9 @@ std::string ceilings_text(const Profile& profile, const std::vector<Ceiling>& me
   };
   for (const Ceiling& c : profile.ceilings) {
     const Ceiling* best = find_stream(measured, c);
-    add(c, estimate_text(c.bandwidth, 1e-9, "GB/s"), best == nullptr ? kNothing : best->variant);
+    const bool is_large = c.bandwidth.value.value >= 1e12;
+    add(c, estimate_text(c.bandwidth, is_large ? 1e-12 : 1e-9, is_large ? "TB/s" : "GB/s"),
+        best == nullptr ? kNothing : best->variant);
   }
   for (const Ceiling& c : measured)
     if (find_stream(profile.ceilings, c) == nullptr)
@@ -106,7 +108,9 @@ std::string floors_text(const Machine& machine) {
     });
     if (row == table.rows.end())
       row = table.rows.insert(row, {launch, level, std::string(kNothing), std::string(kNothing)});
-    (*row)[floor.skeleton == Skeleton::elementwise ? 2 : 3] = estimate_text(floor.floor, 1e9, "ns");
+    const bool is_long = floor.floor.value.value >= 1e-6;
+    (*row)[floor.skeleton == Skeleton::elementwise ? 2 : 3] =
+        estimate_text(floor.floor, is_long ? 1e6 : 1e9, is_long ? "us" : "ns");
   }
   return plain_text(table);
 }

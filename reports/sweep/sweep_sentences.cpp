@@ -451,7 +451,10 @@ void say_fewest(Sentences& out, const SweepGroup& group) {
 
 std::vector<std::string> sweep_answer(const SweepGroup& group) {
   Sentences out;
-  say_recommendation(out, group, recommend(group.sweep(), group.circumstance));
+  const Recommendation said = recommend(group.sweep(), group.circumstance);
+  say_recommendation(out, group, said);
+  // What another schedule would keep is the next question.
+  if (!said.best) say_schedule(out, group);
   return out;
 }
 
@@ -461,7 +464,7 @@ std::vector<std::string> sweep_reasons(const SweepReport& report, const SweepGro
   say_binding(out, group, said);
   say_runner_up(out, group, said);
   say_own(out, report, group);
-  say_schedule(out, group);
+  if (said.best) say_schedule(out, group);
   say_readings(out, group, said);
   if (said.best) say_cut_decoder_layer(out, group, *said.best);
   say_fewest(out, group);

@@ -97,7 +97,9 @@ const Part* nearest_with(const NearestParts& others, const Values& self, const W
     const auto ratio = link_ratio(part->values, self, what.second);
     const double apart =
         ratio ? std::fabs(std::log(*ratio)) : std::numeric_limits<double>::infinity();
-    return std::tuple(ratio && apart > std::log(kOtherKind),
+    const bool is_other_kind =
+        what.second == TransferScope::node && ratio && apart > std::log(kOtherKind);
+    return std::tuple(is_other_kind,
                       chip_distance(text_or_empty(part->values, "architecture"),
                                     text_or_empty(self, "architecture")),
                       apart);
@@ -113,7 +115,8 @@ const Part* nearest_with(const NearestParts& others, const Values& self, const W
 }
 
 /// Latency is kept, and what bytes add to it goes with the links' bandwidth. [ours] Where our links
-/// are faster, the interval spans the time as it was measured too; slower ones cannot keep it.
+/// are faster, the interval spans the time as it was measured too. With slower links that time is
+/// out of reach.
 std::vector<TransferPoint> borrowed(const Values& part, const Values& self, const What& what) {
   auto points = of(what, own_transfers(part));
   const double ratio = link_ratio(part, self, what.second).value_or(1);

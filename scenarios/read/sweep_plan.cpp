@@ -121,8 +121,8 @@ void put_placeholder(Map& map, const Axis& axis, SweptKey key) {
   put(map, axis.path, axis.range ? std::to_string(axis.range->first) : axis.items.front());
 }
 
-/// The smallest and the largest value of a number that the model will vary. What a file may say of
-/// it is a limit, so that both stand for all between.
+/// The smallest and the largest value of a number that the model will vary. What a file may not say
+/// of it lies beyond a limit, so that both stand for all between.
 std::vector<std::string> ends_of(const Axis& axis) {
   std::vector<std::string> values = values_of(axis, 1);
   const auto [smallest, largest] = std::minmax_element(

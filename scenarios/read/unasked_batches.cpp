@@ -1,4 +1,5 @@
-// Each batch by itself, with the standard residual.
+// Each batch by itself, with the standard residual, and a tenth of the memory free, as engines
+// have it.
 #include "scenarios/read/unasked_batches.hpp"
 
 #include <fmt/format.h>
@@ -6,18 +7,20 @@
 #include <algorithm>
 #include <string_view>
 
+#include "model/decision/budget.hpp"
 #include "model/training/training_memory.hpp"
 #include "scenarios/read/usual_workload.hpp"
 
 namespace depthcost {
 namespace {
 
-bool fits(const Study& study, Count sequences) {
+/// What so many sequences need.
+Bytes need_of(const Study& study, Count sequences) {
   Study alone = baseline_study(study);
   alone.prefill.reset();
   alone.training.reset();
   alone.decode->sequences = {sequences};
-  return fullest_memory(alone, alone.path) <= *study.machine->memory_capacity;
+  return fullest_memory(alone, alone.path);
 }
 
 constexpr std::string_view kBatches = "workload.decode.sequences";
@@ -44,8 +47,14 @@ std::optional<std::size_t> usual_batches_that_fit(const Scenario& scenario) {
   if (must_fit(study) || was_measured(study)) return std::nullopt;
   if (std::none_of(scenario.values.begin(), scenario.values.end(), are_usual)) return std::nullopt;
   const std::vector<Count>& batches = study.decode->sequences;  // the smallest first
-  return static_cast<std::size_t>(std::count_if(
-      batches.begin(), batches.end(), [&](Count sequences) { return fits(study, sequences); }));
+  const Bytes capacity = *study.machine->memory_capacity;
+  const auto count = [&](Bytes room) {
+    return static_cast<std::size_t>(
+        std::count_if(batches.begin(), batches.end(),
+                      [&](Count sequences) { return need_of(study, sequences) <= room; }));
+  };
+  const std::size_t with_reserve = count(kCountedShare * capacity);
+  return with_reserve > 0 ? with_reserve : count(capacity);
 }
 
 void leave_out_unasked_batches(Scenario& scenario) {
@@ -59,9 +68,10 @@ void leave_out_unasked_batches(Scenario& scenario) {
   batches.erase(last, batches.end());
   ResolvedValue& usual = *std::find_if(scenario.values.begin(), scenario.values.end(), are_usual);
   usual.value = fmt::format("{}", fmt::join(batches, ", "));
-  usual.origin +=
-      fmt::format("; without {}, {} not fit with the standard residual",
-                  fmt::join(left_out, " and "), left_out.size() == 1 ? "which does" : "which do");
+  usual.origin += fmt::format(
+      "; without {}, with which the standard residual leaves less than a tenth of the "
+      "memory free",
+      fmt::join(left_out, " and "));
 }
 
 }  // namespace depthcost

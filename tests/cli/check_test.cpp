@@ -44,6 +44,24 @@ class Check : public testing::Test {
   const TemporaryFolder folder_;
 };
 
+/// A limit that nobody wrote gates nothing, but is not passed over in silence.
+TEST_F(Check, NamesAnOverheadBeyondThePapersLimitThatIsNoGate) {
+  folder_.written("mhc.yaml",
+                  "schema: depthcost/1\nname: mHC\nmodel: llama_3_1_70b\nhardware: h100_sxm\n"
+                  "residual: {scheme: mhc}\nparallelism: {tensor: 8}\n"
+                  "workload: {decode: {sequences: [1], context: 1000}}\n"
+                  "budgets: {device_memory: fits}\n");
+  const Outcome outcome = run({"mhc.yaml"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_NE(outcome.output.find("Not gated: decode_overhead is "), std::string::npos)
+      << outcome.output;
+  EXPECT_NE(outcome.output.find(", and the paper's limit is 2.0 %. `budgets: {decode_overhead: "
+                                "2.0 %}` makes it a gate.\n"),
+            std::string::npos)
+      << outcome.output;
+  EXPECT_EQ(run({"kept.yaml"}).output.find("Not gated"), std::string::npos);
+}
+
 TEST_F(Check, AnswersInTheOrderOfTheFilesHoweverManyThereAre) {
   std::vector<std::string> files;
   std::string expected;

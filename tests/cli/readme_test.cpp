@@ -213,7 +213,7 @@ const std::vector<Exception> kExceptions{
     {"scripts/action_test", "a test of its own: tests/cli/CMakeLists.txt", ""},
     {"scripts/container_test", "needs root: tests/install/CMakeLists.txt", ""},
     {"depthcost evaluate SCENARIO --format plan", "no file", ""},
-    {"scripts/wheel && pip install dist/*.whl",
+    {"scripts/wheel && python3 -m venv .venv && .venv/bin/pip install dist/*.whl",
      "builds for minutes; the package prints what the program does: tests/python/test_documents.py",
      "depthcost report " + kPythonQuestion},
     {"scripts/wheel", "builds for minutes; .ci/run calls it", ""},

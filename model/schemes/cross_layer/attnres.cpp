@@ -322,7 +322,7 @@ ChunkSources sources_of(const ChunkOfLayers& chunk, const Partition& blocks,
     const LayerPosition at = position_of_layer(blocks, chunk.first_layer + i);
     const Count partials = at.index > 1 ? 1 : 0;
     add(at.block, partials);
-    if (plan.keeps_input_of(chunk.first_layer + i)) sources.partials += partials;
+    if (plan.keeps_input_of(chunk.first_layer + i, chunk.first_layer)) sources.partials += partials;
   }
   if (chunk.output == OutputAggregation::here) add(blocks.num_blocks + 1, 0);
   return sources;

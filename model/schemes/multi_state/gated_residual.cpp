@@ -116,7 +116,7 @@ ChunkActivations gate_activations(const SchemeLayer& last, const ChunkOfLayers& 
   if (plan.policy != ActivationPolicy::recompute)
     return placed_activations(plan.policy, chunk.num_layers, num_layers * layer, layer, {});
   if (plan.run_again == LayersRunAgain::decoder_layer)
-    return {.kept = as_double(divided_up(chunk.num_layers, 2)) * state,
+    return {.kept = as_double(inputs_of_decoder_layers(chunk)) * state,
             .for_weights = saved_vectors(chunk.num_layers),
             .working = plan.layers_at_once() * (remade + output)};
   return {.kept = num_layers * (state + output),

@@ -118,7 +118,7 @@ ChunkActivations dynamic_streams_keep(const SchemeLayer& last, const ChunkOfLaye
   assert(plan.recompute_layers >= 1);
   const Count at_once = std::min(plan.recompute_layers, chunk.num_layers);
   const Count num_states = divided_up(chunk.num_layers, at_once);
-  const Count of_decoder_layers = divided_up(chunk.num_layers, 2) * m;
+  const Count of_decoder_layers = inputs_of_decoder_layers(chunk) * m;
   // Where layers run again, outputs need not be kept; but they may be fewer than states.
   if (plan.run_again == LayersRunAgain::decoder_layer &&
       of_decoder_layers < num_states * m + chunk.num_layers)

@@ -163,13 +163,13 @@ std::string batch_sentence(const Evaluation& e) {
   const std::string breaks = batches(runs, BatchFate::breaks);
   if (keeps.empty() && breaks.empty()) return "";
   const std::string bound = format_ratio(limit);
-  std::string text = fmt::format("By batch, the median of `{}` ", name(path.scheme));
+  std::string text = fmt::format("Over batches, the median of `{}` ", name(path.scheme));
   text += keeps.empty() ? fmt::format("breaks the limit of {} for {}", bound, breaks)
                         : fmt::format("keeps the limit of {} for {}", bound, keeps);
   if (!keeps.empty() && !breaks.empty()) text += fmt::format(", and breaks it for {}", breaks);
   text += ".";
   if (const std::string tight = batches(runs, BatchFate::may_not_fit); !tight.empty())
-    text += fmt::format(" {} may not fit in memory.", tight);
+    text += fmt::format(" {} leave less than a tenth of the memory free.", tight);
   if (const std::string large = batches(runs, BatchFate::does_not_fit); !large.empty())
     text += fmt::format(" {} do not fit in memory.", large);
   return text;
@@ -302,8 +302,8 @@ std::string row_loads_sentence(const Study& study) {
                           study.path.scheme.rule == &schemes::kBlockAttnRes;
   if (!study.decode || !is_attnres || !study.machine || !study.machine->few_tokens) return "";
   if (study.machine->few_tokens->style.attnres_loads != RowLoads::loop) return "";
-  return " AttnRes at decode is slower on this device than on datacentre Blackwell: its published "
-         "kernels load the sources of a token a few at a time.";
+  return " AttnRes at decode takes longer here than on B200 and B300: the published kernels for this "
+         "GPU load the sources of a token a few at a time, not all at once.";
 }
 
 /// What a training step waits for.
@@ -439,7 +439,7 @@ std::string baseline_sentence(const Evaluation& e) {
     if (row->baseline_step && !is_modelled) measured.push_back(workload);
   }
   std::string text =
-      "Per cent are of the step with the standard residual, " + baseline_attachments(e) + ".";
+      "100 % is the step with the standard residual, " + baseline_attachments(e) + ".";
   text += folding_sentence(e);
   if (!measured.empty())
     text += fmt::format(" The scenario has measured {}.", listed(workload_names(measured)));

@@ -119,15 +119,27 @@ std::string remedy_text(std::span<const Remedy> remedies) {
   return remedies.empty() ? "" : fmt::format(" What would help: {}.", remedies_list(remedies));
 }
 
+std::string change_to(Schedule schedule) { return fmt::format("schedule {}", name(schedule)); }
+
+/// " (keeps the limit)", where that is among what would help.
+std::string keeping_text(Schedule schedule, std::span<const Remedy> remedies) {
+  for (const Remedy& remedy : remedies)
+    if (remedy.change == change_to(schedule) && remedy.kept != Kept::no)
+      return remedy.kept == Kept::surely ? " (keeps the limit)" : " (likely keeps the limit)";
+  return "";
+}
+
 /// " Other schedules: two_pass 13.9 %, one_pass 11.4 %." of the workload that decides; empty where
 /// the scheme has no other schedule, or no per cent.
-std::string other_schedules_text(const Evaluation& e, const LargestPart& part) {
+std::string other_schedules_text(const Evaluation& e, const LargestPart& part,
+                                 std::span<const Remedy> remedies = {}) {
   std::vector<std::string> texts;
   for (const StepRow& row : e.step)
     if (row.path == part.at->path && row.workload == part.at->workload && row.overhead &&
         row.schedule != part.at->schedule && row.schedule != Schedule::unfused)
-      texts.push_back(fmt::format("{} {}", schedule_label(row.path->scheme, row.schedule),
-                                  format_ratio(row.overhead->value)));
+      texts.push_back(fmt::format("{} {}{}", schedule_label(row.path->scheme, row.schedule),
+                                  format_ratio(row.overhead->value),
+                                  keeping_text(row.schedule, remedies)));
   return texts.empty() ? "" : fmt::format(" Other schedules: {}.", fmt::join(texts, ", "));
 }
 
@@ -172,6 +184,14 @@ std::string tight_text(const SchemeVerdict& verdict) {
                      format_ratio(filled), verdict.tight->reason);
 }
 
+/// What would help beside another schedule, which stands among the others.
+std::vector<Remedy> without_schedules(const SchemeVerdict& verdict) {
+  std::vector<Remedy> remedies = verdict.remedies;
+  for (const Schedule schedule : verdict.path->scheme.rule->schedules)
+    std::erase_if(remedies, [&](const Remedy& it) { return it.change == change_to(schedule); });
+  return remedies;
+}
+
 /// What is said of one scheme. Without an architecture the memory of training is not known.
 std::string verdict_line(const Evaluation& e, const SchemeVerdict& verdict) {
   if (verdict.memory) return unfitting_line(e, verdict);
@@ -186,7 +206,8 @@ std::string verdict_line(const Evaluation& e, const SchemeVerdict& verdict) {
     text += ", if it fits";
   if (verdict.time)
     return fmt::format("{}{} {}{}{}", text, tight_text(verdict), time_text(*verdict.time),
-                       other_schedules_text(e, *verdict.time), remedy_text(verdict.remedies));
+                       other_schedules_text(e, *verdict.time, verdict.remedies),
+                       remedy_text(without_schedules(verdict)));
   return fmt::format("{}: {}.", text, verdict.missing);
 }
 

@@ -112,9 +112,11 @@ std::vector<std::string> mlp_texts(const Study& study, const Mlp& mlp, const For
                                              study.tensor_parallel_size)};
   const auto* experts = std::get_if<ExpertMlp>(&mlp);
   if (experts == nullptr) return lines;
-  lines.push_back(fmt::format("router{}: {:.12g} weights in {} for all tokens, whole on every rank",
-                              experts->latent_width ? " and latent projections" : "",
-                              weights.on_every_rank, name(study.model.dtype)));
+  lines.push_back(fmt::format(
+      "router{}: {:.12g} weights in {} for all tokens, whole on every rank; at the low end shared "
+      "out",
+      experts->latent_width ? " and latent projections" : "", weights.on_every_rank,
+      name(study.model.dtype)));
   const Sharding sharding = sharding_of(study, pass);
   const double tokens = tokens_at_experts(pass.tokens(), sharding);
   const ExpertLoad load = expert_load(*experts, tokens, sharding.expert, study.routing);

@@ -113,10 +113,11 @@ Explanation explain_shapes(const Study& study) {
   for (const TrainingShape& shape : training_shapes(study))
     x.numbers.push_back(
         shape.problem.empty()
-            ? fmt::format("{} layers of d {}: {:.12g} weights, step {:.6g} ms, {:.6g} bytes",
-                          shape.decoder_layers, shape.hidden_size, shape.parameters,
-                          1e3 * shape.step.value, shape.memory.value)
-            : fmt::format("{} layers: {}", shape.decoder_layers, shape.problem));
+            ? fmt::format(
+                  "{} decoder layers of d {}: {:.12g} weights, step {:.6g} ms, {:.6g} bytes",
+                  shape.decoder_layers, shape.hidden_size, shape.parameters, 1e3 * shape.step.value,
+                  shape.memory.value)
+            : fmt::format("{} decoder layers: {}", shape.decoder_layers, shape.problem));
   return x;
 }
 

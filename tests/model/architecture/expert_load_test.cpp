@@ -1,6 +1,7 @@
 // Expected loads against an enumeration of all that few tokens can choose.
 #include "model/architecture/expert_load.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <cmath>
 #include <numbers>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace depthcost::expert_load_test {
@@ -147,6 +149,28 @@ TEST(ExpertLoad, OfBalancedRoutingIsTheExpectedMaximumOverTheRanks) {
         EXPECT_NEAR(load.token_visits / fullest.token_visits, 1, 0.08)
             << ranks << " ranks, " << num_active << " of 8, tokens " << tokens;
       }
+}
+
+/// More tokens wake no fewer experts, and whoever wakes one visits it.
+TEST(ExpertLoad, RisesWithTheTokens) {
+  for (const Count experts : {8, 64, 384})
+    for (const Count active : {1, 2, 8})
+      for (const Count ranks : {2, 8, 64})
+        for (const Routing routing : {Routing::balanced, Routing::power_law}) {
+          if (ranks > experts || active > experts) continue;
+          const ExpertMlp mlp{.num_experts = experts, .num_active = active, .width = 1};
+          RankLoad before;
+          for (double tokens = 0.25; tokens < 600;
+               tokens = tokens < 4 ? tokens + 0.25 : tokens * 1.1) {
+            const RankLoad load = expert_load(mlp, tokens, ranks, routing).value;
+            const std::string at = fmt::format("{} of {} over {}, {} tokens, {}", active, experts,
+                                               ranks, tokens, name(routing));
+            EXPECT_GE(load.distinct_experts, before.distinct_experts - 1e-9) << at;
+            EXPECT_GE(load.token_visits, 0.99 * before.token_visits) << at;
+            EXPECT_GE(load.token_visits, load.distinct_experts - 1e-9) << at;
+            before = load;
+          }
+        }
 }
 
 /// A token that picks two experts wakes one on some rank of eight, however it picks.

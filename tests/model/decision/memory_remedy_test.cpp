@@ -40,6 +40,27 @@ std::string remedy_of(const Study& study, LayerActivations layers, StateSharding
   return memory_remedy(study, bytes_with(study, layers, sharding) / kCountedShare * 1.001);
 }
 
+/// What the residual path can make again costs less than layers that run twice.
+TEST(MemoryRemedy, OfATrainingStepRecomputesTheResidualPathFirst) {
+  Study study = llama_training();
+  study.path = {Scheme{schemes::kMhc, {.num_streams = 4}}, 64};
+  study.training->activations = ActivationPolicy::recompute;
+  const double limit = fullest_memory(study, study.path).value / kCountedShare * 1.001;
+  study.training->activations = ActivationPolicy::keep;
+  ASSERT_GT(fullest_memory(study, study.path).value, limit);
+  EXPECT_TRUE(memory_remedy(study, limit).starts_with("workload.training.activations: recompute"))
+      << memory_remedy(study, limit);
+}
+
+/// No engine shares out gradients in every micro-batch of a pipeline.
+TEST(MemoryRemedy, OfAPipelineSharesOutNeitherGradientsNorWeights) {
+  Study study = llama_training();
+  study.pipeline = even_layout(2, 1, study.model.num_layers, 2);
+  const double limit = bytes_with(study, LayerActivations::keep, StateSharding::weights);
+  EXPECT_EQ(memory_remedy(study, limit / kCountedShare * 1.001).find("sharding"),
+            std::string::npos);
+}
+
 TEST(MemoryRemedy, OfATrainingStepIsTheFastestThatFits) {
   const Study study = llama_training();
   using enum LayerActivations;

@@ -128,6 +128,24 @@ TEST(MeasuredSteps, ArePredictedAsTheStudyIsOnTheSameDevice) {
     }
 }
 
+/// Who asks about drafts, replicas and stages is shown the measured step as it ran.
+TEST(MeasuredSteps, ArePredictedWithoutWhatTheyDidNotRunWith) {
+  const Study plain = test::modelled_study();
+  Study other = plain;
+  other.decode->speculation = {.tokens = 4, .accepted = 2};
+  other.data_parallel_size = 8;
+  other.expert_parallel_size = 64;
+  other.context_parallel_size = 2;
+  other.pipeline = even_layout(2, 1, other.model.num_layers, 2);
+  other.routing = Routing::power_law;
+  const auto expected = predicted_step(plain, step("Kimi K3"));
+  const auto predicted = predicted_step(other, step("Kimi K3"));
+  ASSERT_TRUE(predicted && predicted->step);
+  EXPECT_EQ(predicted->step->value, expected->step->value);
+  EXPECT_EQ(predicted->step->low, expected->step->low);
+  EXPECT_EQ(predicted->residual.value, expected->residual.value);
+}
+
 TEST(MeasuredSteps, ArePredictedOnTheDeviceThatWasMeasured) {
   MeasuredStep slower = step("Kimi K3");
   for (LaunchFloor& entry : slower.machine.floors) entry.floor.value = {1e-3};

@@ -212,6 +212,17 @@ TEST(Sweep, HasItWithAChunkOfAPromptInEachStep) {
        1});
 }
 
+/// A large prompt is shared out, so that its step has no all-reduce to fold into; a small one has.
+TEST(Sweep, HasItWithPromptsOfAllSizesInAnyOrder) {
+  Study study = test::modelled_study();
+  study.prefill.reset();
+  for (const std::vector<Count>& prompts : {std::vector<Count>{64, 8192}, {8192, 64}})
+    expect_all_evaluated({study,
+                          {axis(SweptKey::schedule, {schedule_number(Schedule::single_pass)}),
+                           axis(SweptKey::prompt_tokens, prompts)},
+                          1});
+}
+
 TEST(Sweep, HasItWithAnArchitectureAndForOtherSchemes) {
   Study study = full_study();
   study.model.architecture = test::kimi_k3();

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 
+#include "model/ledger/backward.hpp"
 #include "model/schemes/list.hpp"
 #include "model/training/training_work.hpp"
 #include "tests/studies.hpp"
@@ -158,6 +159,40 @@ TEST(TrainingMemory, HoldsInputsUntilTheWeightsOfZeroBubbleHaveReadThem) {
   };
   EXPECT_EQ(vectors(PipelineSchedule::one_forward_one_backward), 6 * 2);
   EXPECT_EQ(vectors(PipelineSchedule::zb_h1), 6 * 2 + 6);
+}
+
+/// [sequence_parallel] Table 2: one input a decoder layer. Streams are kept there, too, and of
+/// blocks each one once, with the partial sum where a decoder layer begins inside one.
+TEST(TrainingMemory, KeepsOneInputOfADecoderLayerThatRunsAgain) {
+  const Count L = 8;
+  Study study = study_of({PipelineSchedule::one_forward_one_backward, {1, 1, {L}}, 1, 4});
+  study.training->activations = ActivationPolicy::recompute;
+  const auto kept = [&](const Scheme& scheme, LayerActivations layers) {
+    study.training->layers = layers;
+    ChunkActivations of_chunk = chunk_activations(
+        {scheme, L}, {1, L},
+        {.policy = ActivationPolicy::recompute,
+         .run_again = layers == LayerActivations::recompute ? LayersRunAgain::decoder_layer
+                                                            : LayersRunAgain::none});
+    return of_chunk.kept.vectors;
+  };
+  using enum LayerActivations;
+  EXPECT_EQ(kept(Scheme{schemes::kStandard}, keep), L);
+  EXPECT_EQ(kept(Scheme{schemes::kStandard}, recompute), L / 2);
+  EXPECT_EQ(kept(Scheme{schemes::kMhc, {.num_streams = 4}}, keep), (4 + 1) * L);
+  EXPECT_EQ(kept(Scheme{schemes::kMhc, {.num_streams = 4}}, recompute), 4 * L / 2);
+  // Blocks of four layers: b_0 is handed, b_1 completed; partial sums at layers 2 to 4 and 6 to 8.
+  const Scheme blocks{schemes::kBlockAttnRes, {.blocks = partition_by_size(L, 4)}};
+  EXPECT_EQ(kept(blocks, keep), 1 + 6);
+  EXPECT_EQ(kept(blocks, recompute), 1 + 2);
+
+  const Scheme standard{schemes::kStandard};
+  const auto memory = [&](LayerActivations layers) {
+    study.training->layers = layers;
+    return training_memory(study, {standard, L}, Schedule::fused, training_order(study, 1))[0]
+        .activations.value;
+  };
+  EXPECT_LT(memory(recompute), memory(keep));
 }
 
 /// Not the path of one stage beside the layers of another.

@@ -56,7 +56,7 @@ INSTANTIATE_TEST_SUITE_P(
         {"ValueAboveItsInterval", "sustained_rate: 0.65", "sustained_rate: 0.9",
          "44:17: error: invalid sustained_rate (it does not lie between sustained_rate_low and "
          "sustained_rate_high)"},
-        {"ErrorsThatAllLieAbove", "dense_step_low: 0.6086", "dense_step_low: 1.1",
+        {"ErrorsThatAllLieAbove", "dense_step_low: 0.6239", "dense_step_low: 1.1",
          "39:17: error: invalid dense_step (1 does not lie between low and high)"},
         {"ErrorsThatAllLieBelow", "token_high: 1.131", "token_high: 0.9",
          "27:45: error: invalid errors[0].token (1 does not lie between low and high)"},

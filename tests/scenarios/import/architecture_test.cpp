@@ -533,6 +533,8 @@ INSTANTIATE_TEST_SUITE_P(
          "it.yaml:6:34: error: invalid draft[].attention '2' (attention has 1)"},
         {"DraftWithMoreActiveThanThereAre", drafting("active: 5"),
          "it.yaml:6:53: error: invalid draft[].active '5' (5 active of 4 experts)"},
+        {"DraftWithMoreExpertsThanAMatrixMayHave", drafting("experts: 70000"),
+         "it.yaml:6:54: error: invalid draft[].experts '70000' (more than 65536)"},
         {"DraftWithFewerThanAreActive", drafting("experts: 1"),
          "it.yaml:6:54: error: invalid draft[].experts '1' (2 active of 1 experts)"},
         {"DraftWithoutExperts",

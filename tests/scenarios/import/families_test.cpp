@@ -553,6 +553,9 @@ TEST(ImportedQuantisation, ReadsEightBitFloats) {
 TEST(ImportedQuantisation, ReadsFourBitNumbers) {
   EXPECT_EQ(dtypes_of("{\"quant_method\": \"awq\", \"bits\": 4, \"group_size\": 128}"),
             "dtype=bf16 weight_dtype=int4_g128 ");
+  EXPECT_EQ(dtypes_of("{\"quant_method\": \"gptq\", \"bits\": 4, \"group_size\": -1}"),
+            dtypes_of("{\"quant_method\": \"gptq\", \"bits\": 4, \"group_size\": 128}"))
+      << "a scale for each channel";
   EXPECT_EQ(dtypes_of("{\"quant_method\": \"gptq\", \"bits\": 4, \"group_size\": 64}"),
             "dtype=bf16 weight_dtype=int4_g64 ");
   const auto packed = [](const std::string& weights) {

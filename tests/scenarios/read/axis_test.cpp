@@ -266,6 +266,19 @@ TEST_F(Plan, RefusesMorePointsThanWereAskedFor) {
             "axes of residual keys and workload sizes do not count)");
 }
 
+/// Each value of a workload axis is what a file could have.
+TEST_F(Plan, RefusesAValueThatAFileCannotHaveWhereverItStands) {
+  const std::string refused =
+      "--axis:1:1: error: invalid workload.prefill.sequence_shards '999' (more than tensor x "
+      "context = 8)";
+  for (const char* values : {"999", "8,999", "999,8"})
+    EXPECT_EQ(
+        error({"parallelism.tensor=8", fmt::format("workload.prefill.sequence_shards={}", values)}),
+        refused)
+        << values;
+  EXPECT_EQ(error({"parallelism.tensor=8", "workload.prefill.sequence_shards=2,8"}), "none");
+}
+
 TEST_F(Plan, RefusesTwoAxesThatSayTheSame) {
   EXPECT_EQ(error({"block_size=1..3", "residual.block_size=4"}),
             "--axis:1:1: error: invalid axis 'residual.block_size=4' (residual.block_size has an "

@@ -47,6 +47,18 @@ TEST(PlanWork, LeavesOutWhatDoesNotFit) {
   EXPECT_THROW(ask_often(), InputError);
 }
 
+/// Every replica takes a chunk along, so that more replicas would do more work in a step.
+TEST(PlacedStudies, RefuseAChunkOfAPromptInEachStep) {
+  try {
+    placed_on_eight("{decode: {sequences: [64], prefill_tokens: 512}}");
+    FAIL() << "accepted";
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.message(),
+              "conflicting workload.decode.prefill_tokens (every replica takes so many along, so "
+              "that placements with more replicas do more work)");
+  }
+}
+
 TEST(PlacedStudies, ShareTheSequencesOfEachBatchEvenly) {
   EXPECT_EQ(replicas_of(placed_on_eight("{decode: {sequences: [8, 64]}}")),
             (std::set<Count>{1, 2, 4, 8}));

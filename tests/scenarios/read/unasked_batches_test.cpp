@@ -34,8 +34,10 @@ void expect_batches(const ScenarioOptions& options, const std::vector<Count>& ba
 }
 
 TEST(UnaskedBatches, ThatDoNotFitAreLeftOut) {
-  expect_batches(llama_70b("8"), {1, 64},
-                 "; without 512, which does not fit with the standard residual");
+  expect_batches(
+      llama_70b("8"), {1, 64},
+      "; without 512, with which the standard residual leaves less than a tenth of the memory "
+      "free");
 }
 
 TEST(UnaskedBatches, StayWhereTheyFit) {
@@ -45,8 +47,10 @@ TEST(UnaskedBatches, StayWhereTheyFit) {
 }
 
 TEST(UnaskedBatches, LeaveTheSmallestWhereNoneFits) {
-  expect_batches(llama_70b("1"), {1},
-                 "; without 64 and 512, which do not fit with the standard residual");
+  expect_batches(
+      llama_70b("1"), {1},
+      "; without 64 and 512, with which the standard residual leaves less than a tenth of the "
+      "memory free");
 }
 
 TEST(UnaskedBatches, StayWhereTheirStepsWereMeasured) {
