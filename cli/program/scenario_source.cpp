@@ -22,7 +22,7 @@ CLI::Option& add_model_options(CLI::App& command, ScenarioOptions& options) {
   add("--block-size", options.block_size, "layers (sublayers) of an AttnRes block");
   add("--compare", options.compare, "schemes to compare with, such as standard,mhc");
   add("--decode", options.decode,
-      "batch sizes of a decode step; default: those of 1,64,512 that fit");
+      "batch sizes of a decode step; default: those of 1,64,512 that fit, all of them with a budget of device_memory");
   add("--context", options.context, "tokens of each sequence; default: 8192");
   add("--prefill", options.prefill, "tokens of a prefill; default: 131072");
   command

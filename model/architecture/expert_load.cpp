@@ -268,8 +268,23 @@ double expected_maximum(Count num_ranks) {
   return sum * kStep;
 }
 
-ExpertLoad expert_load(const ExpertMlp& mlp, double num_tokens, Count num_ranks,
-                       std::optional<Routing> routing) {
+namespace {
+
+/// The load where each end is at least what some rank surely has: a token's experts lie on R ranks,
+/// however it picks them.
+ExpertLoad with_what_is_sure(ExpertLoad load, const ExpertMlp& mlp, double num_tokens,
+                             Count num_ranks) {
+  const double sure =
+      std::min(1.0, num_tokens) * static_cast<double>(divided_up(mlp.num_active, num_ranks));
+  for (RankLoad* end : {&load.low, &load.value, &load.high}) {
+    end->distinct_experts = std::max(end->distinct_experts, sure);
+    end->token_visits = std::max(end->token_visits, sure);
+  }
+  return load;
+}
+
+ExpertLoad load_of(const ExpertMlp& mlp, double num_tokens, Count num_ranks,
+                   std::optional<Routing> routing) {
   const RankLoad mean = balanced_load(mlp, num_tokens, num_ranks);
   const RankLoad by_chance = fullest_by_chance(mlp, num_tokens, num_ranks);
   if (routing == Routing::balanced) return {.low = mean, .value = by_chance, .high = by_chance};
@@ -281,6 +296,14 @@ ExpertLoad expert_load(const ExpertMlp& mlp, double num_tokens, Count num_ranks,
           .value = mean,
           .high = {std::max(skewed.fullest.distinct_experts, by_chance.distinct_experts),
                    std::max(skewed.fullest.token_visits, by_chance.token_visits)}};
+}
+
+}  // namespace
+
+ExpertLoad expert_load(const ExpertMlp& mlp, double num_tokens, Count num_ranks,
+                       std::optional<Routing> routing) {
+  return with_what_is_sure(load_of(mlp, num_tokens, num_ranks, routing), mlp, num_tokens,
+                           num_ranks);
 }
 
 }  // namespace depthcost

@@ -22,7 +22,8 @@ enum class Routing : std::uint8_t { balanced, power_law };
 /// expected load of its fullest rank, which is the value. Where none is, the value is the mean rank
 /// of balanced routing, to which more measured steps are near (REFERENCES.md, "experts"), and the
 /// interval holds both routings: from the power law's mean rank, since skew wakes few experts, to
-/// the fuller of both fullest.
+/// the fuller of both fullest. No end is below the k / R experts, rounded up, that one token wakes
+/// on some rank.
 struct ExpertLoad {
   RankLoad low;
   RankLoad value;

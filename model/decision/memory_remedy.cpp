@@ -203,13 +203,13 @@ bool may_share(const Study& study, StateSharding sharding) {
 
 /// What a training step may do without: some of the kept activations of its layers or all of them,
 /// what replicas may share out, or both; and experts may be shared out by more devices. Of those
-/// that fit the fastest, but no larger change for less than 1 % of the step. Where none is enough,
+/// that fit the fastest, but no larger change for less than 5 % of the step. Where none is enough,
 /// more replicas: tensor ranks beyond a node cost more.
 std::string nearest_training_memory(const Study& study, double limit) {
   if (!study.training || !study.model.architecture) return "";
   const Training& now = *study.training;
   const bool is_timed = study.machine && !now.baseline_step;
-  constexpr double kWorthAChange = 0.99;
+  constexpr double kWorthAChange = 0.95;
   std::optional<Study> best;
   Seconds shortest;
   const auto consider = [&](Study other) {

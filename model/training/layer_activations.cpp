@@ -121,31 +121,32 @@ Bytes made_again(const Study& study) {
   return tokens_of_device(study) * (attentions + mlps);
 }
 
+Bytes bytes_of(const LayersInFlight& layers, const KeptOfLayers& kept) {
+  return as_double(layers.kept) * kept.of_layer +
+         as_double(layers.made_again) * kept.again_of_layer;
+}
+
 Bytes logits_of(const Study& study) {
   return storage(tokens_of_device(study) * as_double(study.model.architecture->vocabulary_size) /
                      as_double(study.tensor_parallel_size),
                  Dtype::f32);
 }
 
-/// What one chunk keeps from its forward pass on, and what it has once the rest is made again.
-struct Chunk {
-  Bytes kept;
-  Bytes whole;
-};
-
 /// A whole backward pass makes the rest again decoder layer by decoder layer. A split one makes a
 /// chunk's for the gradients of its inputs, and needs it until those of its weights.
-Bytes peak_of(const std::vector<PipelineTask>& tasks, const std::vector<Chunk>& chunks,
-              Bytes made_again_at_once) {
-  Bytes now;
-  Bytes peak;
+LayersInFlight peak_of(const std::vector<PipelineTask>& tasks,
+                       const std::vector<Count>& layers_of_chunk, const KeptOfLayers& kept) {
+  LayersInFlight now;
+  LayersInFlight peak;
   for (const PipelineTask& task : tasks) {
-    const Chunk& chunk = chunks[static_cast<std::size_t>(task.chunk)];
+    const Count layers = layers_of_chunk[static_cast<std::size_t>(task.chunk)];
     const bool is_split = task.backward == BackwardPass::split;
-    if (task.kind == TaskKind::forward) now += chunk.kept;
-    if (task.kind == TaskKind::backward_input && is_split) now += chunk.whole - chunk.kept;
-    peak = std::max(peak, is_split ? now : now + made_again_at_once);
-    if (task.kind == TaskKind::backward_weight) now -= is_split ? chunk.whole : chunk.kept;
+    if (task.kind == TaskKind::forward) now.kept += layers;
+    if (task.kind == TaskKind::backward_input && is_split) now.made_again += layers;
+    if (bytes_of(now, kept) > bytes_of(peak, kept)) peak = now;
+    if (task.kind != TaskKind::backward_weight) continue;
+    now.kept -= layers;
+    if (is_split) now.made_again -= layers;
   }
   return peak;
 }
@@ -172,18 +173,30 @@ double weights_projecting_up(const Attention& attention) {
 }
 
 KeptOfLayers kept_of_layers(const Study& study) {
-  return {kept_by_layer(study, study.training->layers), made_again(study), logits_of(study)};
+  const Bytes of_layer = kept_by_layer(study, study.training->layers);
+  return {.of_layer = of_layer,
+          .again_of_layer = kept_by_layer(study, LayerActivations::keep) - of_layer,
+          .made_again = made_again(study),
+          .logits = logits_of(study)};
+}
+
+std::vector<LayersInFlight> layers_in_flight(const Study& study, const PipelineOrder& order) {
+  const KeptOfLayers kept = kept_of_layers(study);
+  const std::vector<Count> layers = layout_of(study).chunk_layers;
+  std::vector<LayersInFlight> stages;
+  for (const std::vector<PipelineTask>& tasks : order.stages)
+    stages.push_back(peak_of(tasks, layers, kept));
+  return stages;
 }
 
 std::vector<Bytes> layer_activations(const Study& study, const PipelineOrder& order) {
   const KeptOfLayers kept = kept_of_layers(study);
-  const Bytes whole = kept_by_layer(study, LayerActivations::keep);
-  std::vector<Chunk> chunks;
-  for (const Count layers : layout_of(study).chunk_layers)
-    chunks.push_back({as_double(layers) * kept.of_layer, as_double(layers) * whole});
   std::vector<Bytes> stages;
-  for (const std::vector<PipelineTask>& tasks : order.stages)
-    stages.push_back(peak_of(tasks, chunks, kept.made_again));
+  for (const LayersInFlight& layers : layers_in_flight(study, order)) {
+    // A decoder layer that is made again at once is part of those that wait for their weights.
+    const Bytes at_once = layers.made_again > 0 ? Bytes{} : kept.made_again;
+    stages.push_back(bytes_of(layers, kept) + at_once);
+  }
   stages.back() += kept.logits;
   return stages;
 }

@@ -29,12 +29,23 @@ double weights_projecting_up(const Attention& attention);
 
 /// What layer_activations() adds up, of one micro-batch.
 struct KeptOfLayers {
-  Bytes of_layer;    // half a decoder layer, as the mean over all
-  Bytes made_again;  // of one decoder layer, in its backward pass
-  Bytes logits;      // on the last stage, in f32
+  Bytes of_layer;        // half a decoder layer, as the mean over all
+  Bytes again_of_layer;  // what such a layer has more, once it is made again
+  Bytes made_again;      // of one decoder layer, in its backward pass
+  Bytes logits;          // on the last stage, in f32
 };
 
 KeptOfLayers kept_of_layers(const Study& study);
+
+/// Layers of all micro-batches in flight together, where a stage holds most: those whose backward
+/// pass is to come, and of a split backward pass those that were made again and wait for the
+/// gradients of their weights.
+struct LayersInFlight {
+  Count kept = 0;
+  Count made_again = 0;
+};
+
+std::vector<LayersInFlight> layers_in_flight(const Study& study, const PipelineOrder& order);
 
 /// The most that each stage holds at a time, micro-batches in flight together. What is made again
 /// is there for one decoder layer at a time, or where the backward pass is split, for a chunk from

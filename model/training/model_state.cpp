@@ -37,8 +37,11 @@ void add_gathered(ModelState& state, const Study& study, const DeviceParameters&
     const double elements = decoder_layers > 0 ? at_once / decoder_layers * of_layers : 0;
     return Bytes{kWeightBytes * std::max(elements, matrix)};
   };
-  if (study.training->sharding >= StateSharding::gradients) state.gradients += whole(1);
-  if (study.training->sharding == StateSharding::weights) state.weights += whole(kGatheredLayers);
+  if (study.training->sharding >= StateSharding::gradients) state.whole_gradients = whole(1);
+  if (study.training->sharding == StateSharding::weights)
+    state.whole_weights = whole(kGatheredLayers);
+  state.gradients += state.whole_gradients;
+  state.weights += state.whole_weights;
 }
 
 }  // namespace

@@ -12,6 +12,9 @@ struct ModelState {
   Bytes gradients;  // in the type in which micro-batches are added up
   Bytes optimizer;  // master weights in f32, and moments in f32
 
+  Bytes whole_weights;    // of the weights, gathered from the replicas for a moment, bf16
+  Bytes whole_gradients;  // of the gradients, until replicas have shared them out, bf16
+
   Bytes all() const { return weights + gradients + optimizer; }
 };
 

@@ -130,8 +130,10 @@ WeightStorage in_int4(const HfModel& model, const Storage& plain, ConfigSection&
          fmt::format("{} {}, {} -1: a scale for each channel, counted as groups of 128",
                      model.config.cite({bits.path()}), bits.count(), group.path())},
         model, plain, section);
+  constexpr std::array kSizes{"32", "64", "128"};
+  if (std::find(kSizes.begin(), kSizes.end(), group.text()) == kSizes.end())
+    group.fail("must be 32, 64, 128 or -1");
   const Count size = group.count();
-  if (size != 32 && size != 64 && size != 128) group.fail("must be 32, 64 or 128");
   const Storage storage{
       fmt::format("int4_g{}", size), bits.position(),
       fmt::format("{} {}, {}", model.config.cite({bits.path(), group.path()}), bits.count(), size)};

@@ -29,6 +29,8 @@ bool are_usual(const ResolvedValue& value) {
   return value.key == kBatches && value.origin.ends_with(kUsualBatchesSource);
 }
 
+/// A gate on memory is about all batches: one that left some out would hold whatever the model
+/// needs.
 bool must_fit(const Study& study) {
   return std::any_of(study.budgets.begin(), study.budgets.end(),
                      [](const Budget& it) { return it.kind == BudgetKind::device_memory; });

@@ -92,7 +92,8 @@ TEST(PageAnswer, SaysThatNothingFits) {
       answer.at("nothing_fits")
           .get<std::string>()
           .starts_with(
-              "Out of memory with every scheme, the standard residual included: decode/4096 needs "));
+              "Out of memory at decode/4096 with every scheme, the standard residual included: decode/4096 "
+              "needs "));
   EXPECT_EQ(answer_of(kServing).at("nothing_fits"), nullptr);
 }
 

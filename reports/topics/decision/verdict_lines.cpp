@@ -241,10 +241,12 @@ std::string none_fits_line(const Evaluation& e, std::span<const SchemeVerdict> v
                memory_remedy(standard, standard.machine->memory_capacity->value);
            !change.empty())
     remedies = {{change}};
-  return fmt::format(
-      "{}: {}.{}",
-      is_alone ? "Does not fit" : "Out of memory with every scheme, the standard residual included",
-      memory_text(kept), remedy_text(remedies));
+  if (is_alone) return fmt::format("Does not fit: {}.{}", memory_text(kept), remedy_text(remedies));
+  const std::vector<WorkloadId> points = too_large_points(kept);
+  const bool are_all = points.size() == workloads_of_rows(e.memory).size();
+  return fmt::format("Out of memory{} with every scheme, the standard residual included: {}.{}",
+                     are_all ? "" : fmt::format(" at {}", fmt::join(names_of(points), ", ")),
+                     memory_text(kept), remedy_text(remedies));
 }
 
 }  // namespace

@@ -26,20 +26,23 @@ const TrainingRun* quoted_run(const Evaluation& e, const ResidualPath* path) {
   return nullptr;
 }
 
-/// "stage 0: 16 layers, of which a micro-batch keeps 2e8 bytes each, 16 micro-batches in flight".
+/// "stage 0: 256 layers of all micro-batches in flight x 2e8 bytes".
 std::string layers_text(const Study& study, const TrainingRun& run) {
   const std::size_t stage = stage_of(study, run);
   const KeptOfLayers kept = kept_of_layers(study);
-  std::string text = fmt::format(
-      "stage {}: {:g} layers, of which a micro-batch keeps {:.12g} bytes each, {} micro-batches in "
-      "flight",
-      stage, stage_share(study, stage) * as_double(study.model.num_layers), kept.of_layer.value,
-      run.stages[stage].micro_batches);
-  if (kept.made_again.value > 0)
-    text += fmt::format("; {:.12g} bytes of a decoder layer that are made again",
+  const LayersInFlight layers =
+      layers_in_flight(study, training_order(study, study.training->num_micro_batches))[stage];
+  std::string text =
+      fmt::format("stage {}: {} layers of all micro-batches in flight x {:.12g} bytes", stage,
+                  layers.kept, kept.of_layer.value);
+  if (layers.made_again > 0)
+    text += fmt::format(" + {} made again, until their weights have gradients, x {:.12g} bytes",
+                        layers.made_again, kept.again_of_layer.value);
+  else if (kept.made_again.value > 0)
+    text += fmt::format(" + {:.12g} bytes of a decoder layer that is made again",
                         kept.made_again.value);
   if (stage + 1 == run.stages.size())
-    text += fmt::format("; logits of one micro-batch, {:.12g} bytes", kept.logits.value);
+    text += fmt::format(" + logits of one micro-batch, {:.12g} bytes", kept.logits.value);
   return text;
 }
 
@@ -51,6 +54,13 @@ std::string fullest_text(const Study& study, const TrainingRun& run) {
       "stage {}, the fullest: activations {:.12g} bytes + received blocks {:.12g} bytes, {} "
       "micro-batches in flight",
       stage, most.activations.value, most.blocks.value, most.micro_batches);
+}
+
+Bytes whole_for_a_moment(const Study& study, const ResidualPath& path, std::size_t stage,
+                         MemoryItem item) {
+  const ModelState state = model_state(study, path, stage);
+  if (item == MemoryItem::weights) return state.whole_weights;
+  return item == MemoryItem::gradients ? state.whole_gradients : Bytes{};
 }
 
 /// Explains what stands beside the residual path.
@@ -67,7 +77,7 @@ Explanation explain_beside(const Evaluation& e, const MemoryRow& row) {
                      ? "elements that backward passes of the layers read, for all micro-batches in "
                        "flight on the fullest stage; logits of one in f32"
                      : "bytes of a weight x (weights of the fullest stage / replicas that share "
-                       "them out), and what is whole of a decoder layer for a moment",
+                       "them out) + what is whole for a moment",
       .source = is_of_layers ? "[ours] REFERENCES.md, memory of training"
                              : "[megatron_optimizer], [zero]; REFERENCES.md, memory of training",
       .numbers = {},
@@ -86,6 +96,11 @@ Explanation explain_beside(const Evaluation& e, const MemoryRow& row) {
                     dense_replicas(study).replicas, expert_replicas(study).replicas,
                     name(training.sharding), name(training.optimizer),
                     name(training.main_gradients))};
+  const Bytes whole = whole_for_a_moment(study, *row.path, stage, row.item);
+  if (whole.value > 0)
+    x.numbers.push_back(fmt::format(
+        "{:.12g} bytes in bf16 are whole for a moment: of decoder layers, or of a vocabulary matrix",
+        whole.value));
   x.numbers.push_back(fmt::format("= {:.12g} bytes", row.bytes.value));
   return x;
 }

@@ -155,7 +155,7 @@ TEST(Report, SaysFirstWhatDoesNotFitAndGivesItNoPerCent) {
           asked_scenario(scenario, {.settings = {"workload.decode.sequences=[1, 64, 512]"}}).study),
       {});
   const std::size_t verdict = report.find(
-      "**Verdict**\n\n- Out of memory with every scheme, the standard residual included: "
+      "**Verdict**\n\n- Out of memory at decode/64, decode/512 with every scheme, the standard residual included: "
       "decode/64 needs 385.7 GB, and a device has 288.4 GB; ");
   EXPECT_NE(verdict, std::string::npos);
   expect_text(report, "| decode/64 | none fits | - | - |\n");

@@ -579,7 +579,7 @@ TEST(ImportedQuantisation, RefusesOtherBitsAndGroups) {
   EXPECT_EQ(error("\"bits\": 3, \"group_size\": 128"),
             "invalid quantization_config.bits '3' (must be 4)");
   EXPECT_EQ(error("\"bits\": 4, \"group_size\": 16"),
-            "invalid quantization_config.group_size '16' (must be 32, 64 or 128)");
+            "invalid quantization_config.group_size '16' (must be 32, 64, 128 or -1)");
 }
 
 TEST(ImportedGpt2, HasNoDtypeInItsFile) {
