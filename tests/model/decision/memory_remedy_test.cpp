@@ -55,7 +55,7 @@ TEST(MemoryRemedy, OfATrainingStepRecomputesTheResidualPathFirst) {
 /// No engine shares out gradients in every micro-batch of a pipeline.
 TEST(MemoryRemedy, OfAPipelineSharesOutNeitherGradientsNorWeights) {
   Study study = llama_training();
-  study.pipeline = even_layout(2, 1, study.model.num_layers, 2);
+  study.pipeline = even_layout(2, 1, study.model.num_layers / 2, 2);
   const double limit = bytes_with(study, LayerActivations::keep, StateSharding::weights);
   EXPECT_EQ(memory_remedy(study, limit / kCountedShare * 1.001).find("sharding"),
             std::string::npos);

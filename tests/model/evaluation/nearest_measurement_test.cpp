@@ -136,7 +136,7 @@ TEST(MeasuredSteps, ArePredictedWithoutWhatTheyDidNotRunWith) {
   other.data_parallel_size = 8;
   other.expert_parallel_size = 64;
   other.context_parallel_size = 2;
-  other.pipeline = even_layout(2, 1, other.model.num_layers, 2);
+  other.pipeline = even_layout(2, 1, other.model.num_layers / 2, 2);
   other.routing = Routing::power_law;
   const auto expected = predicted_step(plain, step("Kimi K3"));
   const auto predicted = predicted_step(other, step("Kimi K3"));

@@ -95,7 +95,7 @@ TEST(ModelState, SharesExpertsOverTheirOwnReplicas) {
 /// [dualpipe]: twice the weights and gradients; twice as many replicas share the optimiser's state.
 TEST(ModelState, OfDualPipeHasTwoCopies) {
   Study study = llama(4, StateSharding::optimizer);
-  study.pipeline = even_layout(2, 1, study.model.num_layers, 2);
+  study.pipeline = even_layout(2, 1, study.model.num_layers / 2, 2);
   const ModelState one = model_state(study, study.path, 0);
   study.training->schedule = PipelineSchedule::dualpipe;
   const ModelState two = model_state(study, study.path, 0);
@@ -108,7 +108,7 @@ TEST(ModelState, OfDualPipeHasTwoCopies) {
 /// and in two directions both ends on one device.
 TEST(ModelState, IsThatOfTheStage) {
   Study study = llama(1, StateSharding::none);
-  study.pipeline = even_layout(4, 1, study.model.num_layers, 2);
+  study.pipeline = even_layout(4, 1, study.model.num_layers / 2, 2);
   study.pipeline->chunk_layers = {14, 18, 18, 14};
   const double vocabulary = 128256.0 * 4096;
   const auto weights = [&](std::size_t stage) {
