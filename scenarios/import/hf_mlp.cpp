@@ -45,6 +45,9 @@ void read_leading_dense(const HfModel& model, Pattern& pattern) {
       step->fail("without first_k_dense_replace it must be 1");
     return;
   }
+  // The list of layers says what the class would else have as its default.
+  const bool is_default = first->path().starts_with("transformers'");
+  if (is_default && model.config.find({"mlp_layer_types"})) return;
   const Count num_dense = first->count(Range::non_negative);
   if (num_dense > model.num_decoder_layers)
     first->fail(fmt::format("the model has {} decoder layers", model.num_decoder_layers));

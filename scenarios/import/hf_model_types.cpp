@@ -30,7 +30,7 @@ constexpr std::string_view kIndexKeys =
 
 // Published configs of these types leave out what their class in transformers has as a default, or
 // what its code fixes: Gemma2Config, Gemma3TextConfig, Llama4TextConfig and Llama4TextMoe,
-// FalconConfig, GPT2Config.
+// FalconConfig, GPT2Config, DeepseekV3Config, Glm4MoeConfig.
 constexpr std::string_view kGemma2Defaults =
     R"({"head_dim": 256, "sliding_window": 4096, "tie_word_embeddings": true})";
 constexpr std::string_view kGemma3Defaults =
@@ -38,6 +38,9 @@ constexpr std::string_view kGemma3Defaults =
         "sliding_window": 4096, "tie_word_embeddings": true, "vocab_size": 262208})";
 constexpr std::string_view kGemma3nDefaults = R"({"tie_word_embeddings": true})";
 constexpr std::string_view kLlama4Defaults = R"({"head_dim": 128, "n_shared_experts": 1})";
+constexpr std::string_view kDeepseekV3Defaults =
+    R"({"first_k_dense_replace": 3, "n_shared_experts": 1})";
+constexpr std::string_view kGlm4Defaults = R"({"first_k_dense_replace": 1, "n_shared_experts": 1})";
 constexpr std::string_view kFalconDefaults =
     R"({"multi_query": true, "new_decoder_architecture": false, "parallel_attn": true,
         "tie_word_embeddings": true})";
@@ -139,7 +142,8 @@ constexpr std::array kModelTypes{
     falcon("RefinedWeb", kFalcon40Defaults),
     falcon("RefinedWebModel", kFalconDefaults),
     HfModelType{.name = "deepseek_v2", .attention = AttentionForm::latent},
-    HfModelType{.name = "deepseek_v3", .attention = AttentionForm::latent},
+    HfModelType{
+        .name = "deepseek_v3", .attention = AttentionForm::latent, .defaults = kDeepseekV3Defaults},
     with_indexer("deepseek_v32"),
     HfModelType{.name = "deepseek_v4", .attention = AttentionForm::compressed},
     deepseek_v41("deepseek_v41"),
@@ -150,7 +154,7 @@ constexpr std::array kModelTypes{
     gemma3("gemma3_text"),
     gemma3n("gemma3n"),
     gemma3n("gemma3n_text"),
-    HfModelType{.name = "glm4_moe"},
+    HfModelType{.name = "glm4_moe", .defaults = kGlm4Defaults},
     glm5_next("glm5_next"),
     glm5_next("glm5_next_text"),
     with_indexer("glm_moe_dsa"),
@@ -164,7 +168,8 @@ constexpr std::array kModelTypes{
                 .window = WindowRule::by_layer_type,
                 .expert_width = ExpertWidth::intermediate_size,
                 .dtype = AbsentDtype::bf16},
-    HfModelType{.name = "kimi_k2", .attention = AttentionForm::latent},
+    HfModelType{
+        .name = "kimi_k2", .attention = AttentionForm::latent, .defaults = kDeepseekV3Defaults},
     HfModelType{.name = "kimi_linear", .attention = AttentionForm::hybrid},
     HfModelType{.name = "llama", .head_dim = Absent::derived, .kv_heads = Absent::derived},
     llama4("llama4"),

@@ -387,6 +387,21 @@ TEST(ImportedMlp, MaySayThatExpertsAreInEachLayer) {
       records_of(imported("qwen3_235b").mlp));
 }
 
+/// DeepseekV3Config in transformers has three dense layers and a shared expert as its defaults.
+TEST(ImportedMlp, OfDeepSeekHasWhatItsClassHasWhereTheConfigIsSilent) {
+  const ImportedModel model = edited("deepseek_v3", {{"  \"first_k_dense_replace\": 3,\n", ""},
+                                                     {"  \"n_shared_experts\": 1,\n", ""}});
+  EXPECT_EQ(records_of(model.mlp), records_of(imported("deepseek_v3").mlp));
+  EXPECT_NE(model.mlp.front().source.find("transformers' deepseek_v3"), std::string::npos)
+      << model.mlp.front().source;
+  std::string types = "\"dense\"";
+  for (int i = 1; i < 61; ++i) types += ", \"sparse\"";
+  const ImportedModel listed =
+      edited("deepseek_v3", {{"  \"first_k_dense_replace\": 3,\n", ""},
+                             {"\"moe_layer_freq\": 1", "\"mlp_layer_types\": [" + types + "]"}});
+  EXPECT_EQ(records_of(listed.mlp).front(), "kind=dense decoder_layers=1 width=18432");
+}
+
 TEST(ImportedMlp, OfDeepSeekMayHaveNoSharedExperts) {
   EXPECT_EQ(
       records_of(edited("deepseek_v3", "\"n_shared_experts\": 1", "\"n_shared_experts\": 0").mlp)
