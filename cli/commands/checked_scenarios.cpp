@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "model/base/parallel.hpp"
-#include "model/decision/kept_budget.hpp"
 #include "model/evaluation/evaluation.hpp"
 #include "model/evaluation/nearest_measurement.hpp"
 #include "model/schemes/list.hpp"
@@ -31,13 +30,14 @@ std::vector<BudgetMeasurement> nearest_to_budgets(const Evaluation& evaluation) 
 }
 
 /// Overheads that are more than the paper allows, where the scenario sets no limit of its own.
-std::vector<BudgetRow> ungated(const Study& study) {
+std::vector<BudgetRow> ungated(const Evaluation& evaluation) {
+  const Study& study = evaluation.study;
   std::vector<BudgetRow> rows;
   if (!study.machine || is_standard(study.path.scheme)) return rows;
   for (const BudgetKind kind : asked_overheads(study)) {
     const Budget limit = overhead_limit(study, kind);
     if (limit.origin != BudgetOrigin::assumed) continue;
-    BudgetRow row = decided_for(study, limit);
+    BudgetRow row = decided_row(limit, {study, evaluation.step, evaluation.memory});
     const Fate fate = fate_of(row);
     if (row.middle && row.high && (fate == Fate::too_much || fate == Fate::likely_too_much))
       rows.push_back(std::move(row));
@@ -54,7 +54,7 @@ Checked checked(const std::string& file, const Read& read) {
     const Evaluation evaluation = evaluate_budgets(scenario.study);
     result.scenario.budgets = evaluation.budgets;
     result.scenario.nearest = nearest_to_budgets(evaluation);
-    if (!result.scenario.budgets.empty()) result.scenario.ungated = ungated(evaluation.study);
+    if (!result.scenario.budgets.empty()) result.scenario.ungated = ungated(evaluation);
   } catch (const InputError& error) {
     result.scenario.refused = RefusedScenario{error.position().line, error.message()};
     result.error = error;

@@ -28,14 +28,14 @@ double expert_elements(const Study& study, const Mlp& mlp) {
   return on_this_rank * num_weights(mlp, as_double(study.model.hidden_size)).per_expert / cut;
 }
 
-/// Where the layers' own parameters are, and what lies at the ends of the model.
+/// What lies on a device: layers, and what stands at the ends of the model.
 struct Place {
   double share = 1;         // of all layers
   double vocabularies = 0;  // embedding and head, each a matrix
   bool has_tables = false;
 };
 
-/// Weights of `place`'s layers on one rank.
+/// Adds the weights of a share of all layers on one rank.
 void add_layers(const Study& study, double share, DeviceParameters& parameters) {
   const Architecture& architecture = *study.model.architecture;
   const double d = as_double(study.model.hidden_size);

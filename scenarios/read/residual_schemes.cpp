@@ -41,6 +41,14 @@ const Value* residual_value(const Values& scenario, const Values& model, const s
   return written != nullptr ? written : model.find(path);
 }
 
+Count size_of_values(const Transformer& model) {
+  if (model.architecture)
+    for (const AttentionLayers& layers : model.architecture->attention)
+      if (const auto* grouped = std::get_if<GroupedAttention>(&layers.attention))
+        return grouped->num_kv_heads * grouped->head_dim;
+  return model.hidden_size;
+}
+
 void read_scheme_parameters(Values& scenario, const Values& model,
                             const std::vector<std::string>& schemes,
                             std::optional<Count> counted_block_size, SchemeParameters& parameters) {

@@ -14,6 +14,10 @@ namespace depthcost {
 /// Key residual.NAME of the scenario, or else of its model; or null.
 const Value* residual_value(const Values& scenario, const Values& model, const std::string& name);
 
+/// Elements of a token's values in the first attention that keeps a key and a value for each head;
+/// d where none does.
+Count size_of_values(const Transformer& model);
+
 /// Reads the parameters that are written, and adds the defaults of those in `schemes` at the place
 /// that names the scheme. A block size that follows from a number of blocks counts as written.
 void read_scheme_parameters(Values& scenario, const Values& model,

@@ -210,16 +210,6 @@ class ScenarioReader {
     read_scheme_parameters(values_, model_, schemes, block_size, parameters);
   }
 
-  /// Elements of a token's values in the first attention that keeps a key and a value for each
-  /// head; d where none does.
-  static Count size_of_values(const Transformer& model) {
-    if (model.architecture)
-      for (const AttentionLayers& layers : model.architecture->attention)
-        if (const auto* grouped = std::get_if<GroupedAttention>(&layers.attention))
-          return grouped->num_kv_heads * grouped->head_dim;
-    return model.hidden_size;
-  }
-
   /// Full AttnRes has no blocks, but its two-phase schedule groups queries.
   Partition usual_groups() const {
     const Count num_layers = scenario_.study.model.num_layers;

@@ -290,7 +290,11 @@ class Planner {
 
   /// Reads the scenario with every workload axis at one of its ends.
   void check_ends(const std::vector<std::string>& values, const std::string& scheme) {
-    if (std::none_of(keys_.begin(), keys_.end(), is_of_workload)) return;
+    // One value alone is the placeholder, which has been read.
+    if (std::none_of(keys_.begin(), keys_.end(), [](const Axis& axis) {
+          return is_of_workload(axis) && num_values(axis, 1) > 1;
+        }))
+      return;
     for (std::size_t end = 0; end < 2; ++end) {
       std::vector<Setting> ends;
       for (const Axis& axis : keys_)

@@ -40,6 +40,18 @@ std::string remedy_of(const Study& study, LayerActivations layers, StateSharding
   return memory_remedy(study, bytes_with(study, layers, sharding) / kCountedShare * 1.001);
 }
 
+/// A dense model has no experts to share out.
+TEST(MemoryRemedy, OfADenseModelNamesNoExpertRanks) {
+  Study study = llama_training();
+  study.training.reset();
+  study.decode = Decode{.sequences = {64}, .context = 8192};
+  study.data_parallel_size = 1;
+  study.tensor_parallel_size = study.expert_parallel_size = 2;
+  const std::string remedy = memory_remedy(study, 0.7 * fullest_memory(study, study.path).value);
+  EXPECT_FALSE(remedy.empty());
+  EXPECT_EQ(remedy.find("expert"), std::string::npos) << remedy;
+}
+
 /// What the residual path can make again costs less than layers that run twice.
 TEST(MemoryRemedy, OfATrainingStepRecomputesTheResidualPathFirst) {
   Study study = llama_training();

@@ -56,6 +56,27 @@ TEST(RestOfStep, ReadsWeightsAndCacheOfTheAttention) {
   EXPECT_NEAR(row.time.high.value, bytes / (share.low * 4.5e12), 1e-12);
 }
 
+/// Ranks share out a shared expert. Router and latent projections are whole on each, but for the
+/// low end; in training the ranks share out their tokens.
+TEST(RestOfStep, ReadsRoutersWholeOnEveryRank) {
+  Study study = llama_study();
+  study.tensor_parallel_size = 8;
+  const Mlp mlp = ExpertMlp{
+      .num_experts = 8, .num_active = 2, .num_shared = 1, .width = 1000, .latent_width = 512};
+  const double shared = 3 * 4096.0 * 1000;
+  const double whole = 4096.0 * 8 + 2 * 4096.0 * 512;
+  const ForwardPass pass{.num_sequences = 3};
+  const Work served = common_mlp_work(study, mlp, pass, RankTokens::same);
+  EXPECT_DOUBLE_EQ(served.bytes_at(IntervalEnd::low).value, 2 * (shared + whole) / 8);
+  EXPECT_DOUBLE_EQ(served.bytes_at(IntervalEnd::value).value, 2 * (shared / 8 + whole));
+  EXPECT_DOUBLE_EQ(served.bytes_at(IntervalEnd::high).value, 2 * (shared / 8 + whole));
+  EXPECT_DOUBLE_EQ(served.flops_at(IntervalEnd::low).value, 3 * 2 * (shared + whole) / 8);
+  EXPECT_DOUBLE_EQ(served.flops_at(IntervalEnd::value).value, 3 * 2 * (shared / 8 + whole));
+  const Work trained = common_mlp_work(study, mlp, pass, RankTokens::shared);
+  EXPECT_DOUBLE_EQ(trained.bytes_at(IntervalEnd::value).value, 2 * (shared / 8 + whole));
+  EXPECT_DOUBLE_EQ(trained.flops_at(IntervalEnd::value).value, 3 * 2 * (shared + whole) / 8);
+}
+
 TEST(RestOfStep, ReadsTheHeadOnce) {
   const RestRow row = row_of(rest_of(llama_study()), RestTerm::head);
   EXPECT_EQ(row.bytes.value, 2.0 * 128256 * 4096);

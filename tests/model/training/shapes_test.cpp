@@ -68,6 +68,12 @@ TEST(Shapes, HaveTheWeightsOfALoopOverLayers) {
   for (int layer = 0; layer < 64; ++layer)
     weights += 2896.0 * (2 * 32 + 2 * as_double(attention.num_kv_heads)) * 88 + 3 * 2896.0 * width;
   EXPECT_EQ(layer_parameters(deeper), weights);
+  // Layers that draft tokens are not trained.
+  Study drafting = deeper;
+  drafting.model.architecture->draft =
+      DraftLayers{.attention = attention, .mlp = DenseMlp{static_cast<Count>(width)}};
+  drafting.decode = Decode{.sequences = {1}, .speculation = {.tokens = 3}};
+  EXPECT_EQ(layer_parameters(drafting), weights);
 }
 
 TEST(Shapes, NeedALayerForEachChunk) {

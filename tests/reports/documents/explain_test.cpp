@@ -185,6 +185,17 @@ TEST(Explain, SubstitutesTheNumbersOfTheRest) {
   has("rest.decode/100.launches", "489 x kernels of attention, launched as graph: 0.008 ms");
 }
 
+/// Beside the sequences of a step, the chunk of a prompt that it takes along.
+TEST(Explain, NamesThePromptOfAPass) {
+  Study study = test::modelled_study();
+  study.decode->sequences = {100};
+  study.decode->prompt = PromptChunk{.tokens = 512, .context = 2048};
+  const std::string all = to_text(explained(evaluate(study), "rest.decode/100.mlp"));
+  EXPECT_NE(all.find(", and 512 tokens of a prompt with 2048 behind it; "), std::string::npos)
+      << all;
+  EXPECT_NE(all.find("operations of a prompt's routed experts take "), std::string::npos) << all;
+}
+
 TEST(Explain, NamesTheProjectionsOfTables) {
   Study study = test::modelled_study();
   study.decode->sequences = {100};

@@ -80,6 +80,24 @@ TEST(Hardware, OfH200NeedsNoFallback) {
   EXPECT_EQ(machine.half_saturation.value, 0.28e-6);
 }
 
+/// A floor of its own that nobody is cited for stands before other launch modes, and no other part
+/// has one.
+TEST(Hardware, HasItsOwnFloorOfProgrammaticLaunches) {
+  const auto floor_of = [](const std::string& time) {
+    const Scenario scenario = parsed(
+        "model: kimi_k3\nhardware: {kind: gpu, memory_bandwidth: 1 TB/s, launch_floor: [{launch: "
+        "graph_pdl, level: memory, skeleton: elementwise, value: " +
+        time + "}, {launch: graph, level: memory, skeleton: elementwise, value: 2 us}]}\n");
+    for (const LaunchFloor& floor : scenario.study.machine->floors)
+      if (floor.launch == Launch::graph_pdl && floor.level == Level::memory &&
+          floor.skeleton == Skeleton::elementwise)
+        return floor.floor.value;
+    return Seconds{};
+  };
+  EXPECT_EQ(floor_of("9 us"), Seconds{9e-6});
+  EXPECT_EQ(floor_of("1 us"), Seconds{1e-6});
+}
+
 TEST(Hardware, TakesTheDatasheetWhereNoPartHelps) {
   const Scenario cpu = on("{kind: cpu, memory_bandwidth: 0.5 TB/s, memory_capacity: 1 TB}");
   EXPECT_EQ(cpu.study.machine->memory_capacity, Bytes{1e12});

@@ -113,6 +113,17 @@ TEST(Transfers, BetweenNodesAreKnownOnEveryHopperAndBlackwell) {
   }
 }
 
+/// A card without NVLink has the latency of such cards, and no end that beats its link.
+TEST(Transfers, OfACardOnPcieAreThoseOfOtherCardsOnPcie) {
+  const Machine card = machine(kShipped + "h100_pcie\n");
+  const auto of = [&](TransferKind kind, double bytes) {
+    return transfer_time(card, kind, TransferScope::node, 4, Bytes{bytes}).value();
+  };
+  EXPECT_GT(of(TransferKind::all_reduce, 16384).low.value, 6e-6);
+  const double on_the_link = 0.75 * 268e6 / 64e9;
+  EXPECT_GT(of(TransferKind::reduce_scatter, 268e6).low.value, 0.75 * on_the_link);
+}
+
 TEST(Transfers, TakeTheNetworkOfThePartThatIsNearest) {
   const Scenario scenario = parsed(kShipped + "h100_pcie\n");
   EXPECT_EQ(

@@ -53,6 +53,14 @@ TEST(Maps, ScaleWhatWasMeasuredAtAnotherBandwidth) {
   EXPECT_EQ(copy_bandwidth("4.8 TB/s").evidence, Evidence::published) << "nothing has changed";
 }
 
+/// Nobody knows which layers remain, nor what drafts for them.
+TEST(Maps, DropTheDraftOfABaseWithItsLayers) {
+  const Scenario scenario =
+      parsed("model: {base: glm_5_3_flash, decoder_layers: 20}\nresidual: {scheme: mhc}\n");
+  EXPECT_FALSE(scenario.study.model.architecture);
+  EXPECT_EQ(scenario.study.model.num_layers, 40);
+}
+
 TEST(Maps, CountWhatNobodyIsCitedForAsAssumed) {
   const auto curve = [](const std::string& source) {
     const Scenario scenario = parsed(

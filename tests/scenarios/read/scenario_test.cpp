@@ -422,6 +422,35 @@ TEST(Budgets, AreReadInBaseUnits) {
 }
 
 /// Without hardware nothing is known that a measured step could be too short for.
+TEST(Scenarios, HaveTheValuesOfTheModelsHeadsInValueResidual) {
+  const auto size = [](const std::string& model) {
+    return parsed("model: " + model + "\nresidual: {scheme: value_residual}\n")
+        .study.path.scheme.parameters.kv_size;
+  };
+  EXPECT_EQ(size("llama_3_1_70b"), 8 * 128);
+  EXPECT_EQ(size("{decoder_layers: 4, hidden_size: 512, dtype: bf16}"), 512);
+}
+
+/// It stands beside every scheme.
+TEST(Scenarios, MayAskForTheStandardResidualBesideItself) {
+  const Study study =
+      parsed("model: llama_3_1_8b\nresidual: {scheme: standard, compare: [standard, mhc]}\n").study;
+  EXPECT_EQ(names_of(study.compare), (std::vector<std::string>{"mhc"}));
+}
+
+TEST(Scenarios, SayThatNoEngineFoldsTheirScheme) {
+  const auto attach = [](const std::string& scheme) {
+    return listed(parsed("model: llama_3_1_70b\nhardware: h100_sxm\nresidual: {scheme: " + scheme +
+                         "}\nparallelism: {tensor: 8}\nworkload: {decode: {sequences: [1], "
+                         "context: 1000}}\n"),
+                  "residual.attach");
+  };
+  EXPECT_TRUE(attach("mhc").starts_with("standalone <- ")) << attach("mhc");
+  EXPECT_NE(attach("mhc").find("no engine folds this scheme, run so, into an all-reduce"),
+            std::string::npos);
+  EXPECT_TRUE(attach("standard").starts_with("all_reduce at decode")) << attach("standard");
+}
+
 TEST(Scenarios, MayHaveAMeasuredStepWithoutHardware) {
   for (const char* asked : {"{decode: {sequences: 8}}\nbaseline_step: {decode: 1 ms}\n",
                             "{prefill: {tokens: 4096}}\nbaseline_step: {prefill: 1 ms}\n"}) {
