@@ -204,8 +204,8 @@ HWY_INLINE StreamMap<T> prediction(AltupWorkspace<T>& workspace, const AltupPred
 
 /// Token `t` with its map, which holds K copies in registers. The gain is in the order of T.
 template <std::size_t K, class T>
-HWY_INLINE void predict_token(const AltupPredict<T>& op, const StreamMap<T>& map, const float* gain,
-                              std::size_t t, StorePolicy policy) {
+HWY_NOINLINE void predict_token(const AltupPredict<T>& op, const StreamMap<T>& map,
+                                const float* gain, std::size_t t, StorePolicy policy) {
   const std::size_t d = op.hidden_size;
   T* copies = op.copies + t * op.num_copies * d;
   Pair squares = zeros();
@@ -227,8 +227,8 @@ HWY_INLINE void predict_token(const AltupPredict<T>& op, const StreamMap<T>& map
   });
 }
 
-template <std::size_t K, class T>
-HWY_INLINE void predict_held(const AltupPredict<T>& op, TokenRange tokens) {
+template <class T>
+void predict(const AltupPredict<T>& op, TokenRange tokens) {
   thread_local AltupWorkspace<T> workspace;
   const StorePolicy policy = store_policy(op.num_tokens * op.hidden_size * sizeof(T));
   const WeightedRouter router =
@@ -240,16 +240,12 @@ HWY_INLINE void predict_held(const AltupPredict<T>& op, TokenRange tokens) {
         const float* m = predicting_modalities<size.value>(op, router, begin);
         for (std::size_t n = 0; n < size.value; ++n) {
           const StreamMap<T> map = prediction(workspace, op, m + n * op.num_copies, begin + n);
-          predict_token<K>(op, map, gain, begin + n, policy);
+          with_held_inputs(op.num_copies, [&](auto held) HWY_ATTR {
+            predict_token<held.value>(op, map, gain, begin + n, policy);
+          });
         }
       });
   hwy::FlushStream();
-}
-
-template <class T>
-void predict(const AltupPredict<T>& op, TokenRange tokens) {
-  with_held_inputs(op.num_copies,
-                   [&](auto held) HWY_ATTR { predict_held<held.value>(op, tokens); });
 }
 
 template <class T>

@@ -190,6 +190,15 @@ HWY_INLINE void take_in_group(const Token<T>& token, std::size_t first, const Sh
     dots[first + g] = {sum(query[g]), sum(squares[g]), sum(gradient[g]), 0};
 }
 
+/// The dot products of all sources: a function of its own, since either way of storing runs it.
+template <class T>
+HWY_NOINLINE void take_in_sources(const Token<T>& token, const SharedRows& shared, RowDots* dots) {
+  for_each_even_group<kHeldSources>(token.num_sources,
+                                    [&](std::size_t first, auto size) DEPTHCOST_INLINED {
+                                      take_in_group<T, size.value>(token, first, shared, dots);
+                                    });
+}
+
 /// Adds the weighted rows of G sources to h.
 template <class T, std::size_t G>
 HWY_INLINE void mix_group(const Token<T>& token, Columns columns, std::size_t first, float* mix) {
@@ -270,10 +279,10 @@ HWY_INLINE void mix_in_chunks(const Token<T>& token, float* mix, float* lanes, R
     dots[s].mix = sum(load_vec(lanes + s * kLanes));
 }
 
-/// h, and its dot product with every source.
+/// h, and its dot product with every source: a function of its own as well.
 template <class T>
-HWY_INLINE void mix_sources(const Token<T>& token, float* mix, Buffer<float>& lanes,
-                            RowDots* dots) {
+HWY_NOINLINE void mix_sources(const Token<T>& token, float* mix, Buffer<float>& lanes,
+                              RowDots* dots) {
   if (token.num_sources > kHeldSources)
     return mix_in_chunks(token, mix, lanes.at_least(token.num_sources * kLanes), dots);
   with_constant<kHeldSources>(token.num_sources, [&](auto count) DEPTHCOST_INLINED {
@@ -405,10 +414,7 @@ HWY_INLINE void single_pass_backward_by(const AttnResSinglePassBackward<T>& op, 
       aim_at_next(token,
                   num_reading_passes(token) + num_even_groups<kLeftGroup>(token.num_sources));
     make_gained(token, op.norm.gain, shared.gained);
-    for_each_even_group<kHeldSources>(token.num_sources,
-                                      [&](std::size_t first, auto size) DEPTHCOST_INLINED {
-                                        take_in_group<T, size.value>(token, first, shared, dots);
-                                      });
+    take_in_sources(token, shared, dots);
     weigh(op, dots, token.num_sources, weights);
     NormBackward norm;
     SharedRows used = shared;

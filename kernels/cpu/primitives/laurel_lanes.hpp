@@ -7,6 +7,9 @@
 #define DEPTHCOST_KERNELS_CPU_PRIMITIVES_LAUREL_LANES
 #endif
 
+#include <algorithm>
+#include <type_traits>
+
 #include "kernels/cpu/primitives/lane_products.hpp"
 #include "kernels/cpu/primitives/laurel_tokens.hpp"
 #include "kernels/cpu/primitives/workspace.hpp"

@@ -13,7 +13,7 @@
 #define HWY_DISABLED_TARGETS (HWY_SSE4 | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 
 // Highway 1.0.3 falls back to single lanes with GCC before 12.3 (GCC bug 106322), which do not
-// pair.
+// pair. cmake/vectors.cmake asks for SSSE3 or AVX2.
 #if defined(__x86_64__) && !defined(__SSSE3__)
 #error "compile with -mssse3 at least"
 #endif

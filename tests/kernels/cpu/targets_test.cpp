@@ -29,12 +29,14 @@ class OnlyTargets {
   }
 };
 
-/// Those of kernels/cpu/primitives/targets.hpp on x86; elsewhere there is one.
+/// Those of kernels/cpu/primitives/targets.hpp on x86 that the kernels are compiled for; elsewhere
+/// there is one. A better target has a lower bit.
 std::vector<std::int64_t> runnable_targets() {
   std::vector<std::int64_t> targets{0};
 #if HWY_ARCH_X86
   for (const std::int64_t target : {HWY_SSSE3, HWY_AVX2, HWY_AVX3})
-    if ((hwy::SupportedTargets() & target) != 0) targets.push_back(target);
+    if (target <= DEPTHCOST_LEAST_TARGET && (hwy::SupportedTargets() & target) != 0)
+      targets.push_back(target);
 #endif
   return targets;
 }
