@@ -2,6 +2,7 @@
 #include "cli/commands/compared_measurements.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <filesystem>
 

@@ -2,6 +2,7 @@
 #include "reports/documents/answer_documents.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/commands/commands.hpp"
 #include "cli/output/console.hpp"

@@ -2,6 +2,7 @@
 #include "cli/program/arguments.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <initializer_list>
@@ -455,7 +456,7 @@ void add_quiet(CLI::App& command, Verbosity& verbosity) {
     add_quiet(*sub, verbosity);
   command.add_flag_callback(
       "-q,--quiet", [&verbosity] { verbosity = Verbosity::quiet; },
-      "only errors: no progress, no warnings");
+      "no progress and no warnings; the answer stays");
 }
 
 }  // namespace

@@ -96,6 +96,8 @@ Complaint complaint(const CLI::App& command, const CLI::ParseError& error) {
     const std::string what = text.substr(0, text.size() - kRequired.size());
     return {command.get_name(), "missing " + (what == "A subcommand" ? "command" : what)};
   }
+  if (text.ends_with(" requires --model"))
+    return {command.get_name(), text, "a scenario file's keys are changed by --set KEY=VALUE"};
   const std::size_t colon = text.find(": ");
   if (colon == std::string::npos) return {command.get_name(), text};
   const std::string subject = text.substr(0, colon);

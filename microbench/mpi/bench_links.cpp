@@ -18,6 +18,7 @@
 
 #include "microbench/harness/program.hpp"
 #include "microbench/harness/sampling.hpp"
+#include "microbench/harness/slope.hpp"
 #include "microbench/mpi/ranks.hpp"
 #include "model/machine/link_curve.hpp"
 
@@ -157,11 +158,6 @@ class Call {
   std::size_t share_;   // of one rank, in a collective
   std::size_t place_ = 0;
 };
-
-double median_of(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 /// The median over `count` calls of the slowest rank's time, the same on all ranks.
 double sample_calls(Call& call, std::size_t& index, int count) {

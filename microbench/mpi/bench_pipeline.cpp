@@ -12,21 +12,18 @@
 // (default 5). The bytes sent are compared with model/pipeline/pipeline.hpp, and the median step
 // with model/pipeline/pipeline_simulation.hpp. The exit code is 0, or 1 where a value or a number
 // of bytes is wrong or a process has died, or 2 for bad input.
-//
-// For tests: --drop BLOCK@TRANSITION leaves a block ("partial": the unfinished sum) out of the
-// messages of a transition. --die RANK@STEP ends a process as a step begins, and --stall RANK@STEP
-// stops it (step 0 is the one that is checked). --memory emulated is host memory that behaves like
-// a device's, and --lose RANK@COPY leaves out a copy of a piece there.
 #include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <thread>
 
+#include "microbench/harness/slope.hpp"
 #include "microbench/mpi/memory_choice.hpp"
 #include "microbench/mpi/stage.hpp"
 #include "model/base/infeasible.hpp"
@@ -35,10 +32,21 @@
 namespace depthcost::bench {
 namespace {
 
-constexpr double kTimeout = 5;  // seconds: the others end within 10
+constexpr int kPatience = 5;  // seconds of a silent neighbour: all end within 10
 constexpr const char* kUsage =
     "mpirun -n P bench_pipeline PLAN.json... [--steps N] [--json FILE] [--memory "
     "host|device|staged] [--piece BYTES]";
+
+/// Those that kUsage leaves out are for tests, as is --memory emulated, host memory that behaves
+/// like a device's. Step 0 is the one that is checked.
+const std::vector<std::string> kOptions{
+    "steps",    "json", "memory", "piece",
+    "drop",      // BLOCK@TRANSITION: its messages lack the block ("partial": the unfinished sum)
+    "die",       // RANK@STEP: the process ends as the step begins
+    "stall",     // RANK@STEP: it stops there
+    "patience",  // SECONDS in place of kPatience
+    "lose",      // RANK@COPY: a copy of a piece in emulated memory is left out
+};
 
 struct Hooks {
   At drop;
@@ -102,7 +110,7 @@ struct Result {
   std::vector<double> seconds;  // rising
   Seconds simulated;
 
-  double median() const { return seconds[seconds.size() / 2]; }
+  double median() const { return median_of(seconds); }
   double deviation() const { return median() / simulated.value - 1; }
 };
 
@@ -202,7 +210,7 @@ int run(const Ranks& ranks, const ProgramOptions& options, MessageMemory& memory
   Result result{.simulated = simulate(work).makespan};
 
   Messenger messenger(
-      ranks, kTimeout, memory,
+      ranks, options.count("patience", kPatience), memory,
       static_cast<std::size_t>(options.count("piece", static_cast<int>(kPieceBytes))));
   Stage stage(plan, route, work.order, messenger);
   result.seconds = timed_steps(stage, messenger, hooks, num_steps);
@@ -238,10 +246,7 @@ int main(int argc, char** argv) {
   using namespace depthcost::bench;
   return run_ranks(argc, argv, [&](const Ranks& ranks) {
     try {
-      return run_all(
-          ranks, ProgramOptions(
-                     argc, argv,
-                     {"steps", "json", "memory", "piece", "drop", "die", "stall", "lose"}, kUsage));
+      return run_all(ranks, ProgramOptions(argc, argv, kOptions, kUsage));
     } catch (const depthcost::InputError& error) {
       throw BadInput(error.what());
     } catch (const depthcost::Infeasible& error) {

@@ -12,8 +12,8 @@
 namespace depthcost::bench {
 namespace {
 
-constexpr int kHeartbeat = 0;             // tag
-constexpr double kBetweenHeartbeats = 1;  // seconds [ours]
+constexpr int kHeartbeat = 0;                  // tag
+constexpr double kHeartbeatsUntilTimeout = 5;  // [ours]
 
 // A process that was itself held up has not listened meanwhile, and must not blame others: a longer
 // pause between two looks counts as this much.
@@ -157,7 +157,7 @@ void Messenger::check_heartbeats(double now) {
       throw RankFailure(
           fmt::format("no message from rank {} for {:g} s", neighbour.rank, timeout_));
   }
-  if (now - last_heartbeat_ < kBetweenHeartbeats) return;
+  if (now - last_heartbeat_ < timeout_ / kHeartbeatsUntilTimeout) return;
   last_heartbeat_ = now;
   for (const Neighbour& neighbour : neighbours_) {
     MPI_Request request = MPI_REQUEST_NULL;

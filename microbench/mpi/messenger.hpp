@@ -1,6 +1,6 @@
 // Messages between stages: they are sent and received while a stage does other work, as long as the
-// stage calls progress() now and then. Neighbours send each other a heartbeat every second, so that
-// a process that has died or hangs is noticed by its neighbours.
+// stage calls progress() now and then. Neighbours send each other heartbeats, so that a process
+// that has died or hangs is noticed by its neighbours.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,8 @@ namespace depthcost::bench {
 
 class Messenger {
  public:
-  /// A neighbour from which nothing was received for `timeout` seconds is taken for dead.
+  /// A neighbour from which nothing was received for `timeout` seconds, in which it should have
+  /// sent five heartbeats, is taken for dead.
   Messenger(const Ranks& ranks, double timeout, MessageMemory& memory,
             std::size_t piece_bytes = kPieceBytes);
   Messenger(const Messenger&) = delete;

@@ -2,6 +2,8 @@
 #include "microbench/mpi/ranks.hpp"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <array>
@@ -27,8 +29,20 @@ int end_with_all(int exit_code) {
   return exit_code;
 }
 
+/// mpirun, which forwards what it reads from a pipe, may end at an abort without reading on. So
+/// this waits until the pipe is empty, for a second at most.
+void wait_until_read(int descriptor) {
+  constexpr timespec kBetweenLooks{.tv_sec = 0, .tv_nsec = 1'000'000};
+  for (int look = 0; look < 1000; ++look) {
+    int unread = 0;
+    if (::ioctl(descriptor, FIONREAD, &unread) != 0 || unread == 0) return;
+    ::nanosleep(&kBetweenLooks, nullptr);
+  }
+}
+
 [[noreturn]] void end_all(const std::string& line) {
   say(line);
+  wait_until_read(STDERR_FILENO);
   MPI_Abort(MPI_COMM_WORLD, 1);
   ::_exit(1);
 }

@@ -52,10 +52,6 @@ class DecodeAlone {
   double limit_;
 };
 
-}  // namespace
-
-namespace {
-
 /// A wave is 54 tokens or more on any GPU that is known; each sequence has `tokens` of them.
 Count batch_after(Count batch, Count tokens) {
   if (batch < 64) return batch + 1;

@@ -22,15 +22,27 @@ std::vector<StepRow> asked_steps(const Study& study, BudgetKind kind) {
   return step_rows(asked, study.path, study.schedule);
 }
 
+/// The memory that a budget is about.
+std::vector<MemoryRow> asked_memory(const Study& study, BudgetKind kind) {
+  switch (kind) {
+    case BudgetKind::device_memory:
+      return all_memory_rows(study, study.path);
+    case BudgetKind::prefill_bank:
+    case BudgetKind::prefill_peak:
+      return memory_rows(study, study.path);
+    default:
+      return {};
+  }
+}
+
 }  // namespace
 
 BudgetRow decided_for(const Study& study, const Budget& budget) {
   const std::vector<StepRow> steps = asked_steps(study, budget.kind);
-  const std::vector<MemoryRow> memory = budget.kind == BudgetKind::device_memory
-                                            ? all_memory_rows(study, study.path)
-                                            : memory_rows(study, study.path);
+  const std::vector<MemoryRow> memory = asked_memory(study, budget.kind);
   std::optional<PipelineTraffic> payload;
-  if (study.pipeline) payload = scheme_payload(*study.pipeline, study.path, Cache::none);
+  if (study.pipeline && budget.kind == BudgetKind::pipeline_peak)
+    payload = scheme_payload(*study.pipeline, study.path, Cache::none);
   const BudgetInputs inputs{study, steps, memory, payload ? &*payload : nullptr};
   return decided_row(budget, inputs);
 }

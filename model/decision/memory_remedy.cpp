@@ -2,6 +2,7 @@
 #include "model/decision/memory_remedy.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
@@ -82,7 +83,7 @@ std::vector<Study> expert_placements(const Study& study) {
 Study with_more_replicas(const Study& study, Count factor) {
   Study spread = study;
   spread.data_parallel_size *= factor;
-  for (Count& sequences : spread.decode->sequences) sequences = (sequences + factor - 1) / factor;
+  for (Count& sequences : spread.decode->sequences) sequences = divided_up(sequences, factor);
   return spread;
 }
 
@@ -142,6 +143,37 @@ std::string nearest_parallelism(const Study& study, double limit) {
     }
   }
   return "";
+}
+
+/// The experts alone over all of the same devices.
+std::string nearest_experts(const Study& study, double limit) {
+  if (study.training || !study.model.architecture) return "";
+  const std::vector<Study> placements = expert_placements(study);
+  if (placements.size() == 1 ||
+      !surely_fits(fullest_memory(placements.back(), study.path), Bytes{limit}))
+    return "";
+  return fmt::format("expert {} (the same {})", placements.back().expert_parallel_size,
+                     counted(num_devices(study), "device", "devices"));
+}
+
+/// A few sequences less, where that is enough: at least three quarters of the largest batch.
+std::string nearest_batch(const Study& study, double limit) {
+  if (!study.decode || study.training || !study.model.architecture) return "";
+  const auto& asked = study.decode->sequences;
+  const Count most = *std::max_element(asked.begin(), asked.end());
+  const auto fits = [&](Count batch) {
+    Study smaller = study;
+    for (Count& sequences : smaller.decode->sequences) sequences = std::min(sequences, batch);
+    return surely_fits(fullest_memory(smaller, smaller.path), Bytes{limit});
+  };
+  Count holds = divided_up(3 * most, Count{4});
+  if (holds == most || !fits(holds)) return "";
+  Count breaks = most;
+  while (breaks - holds > 1) {
+    const Count middle = (holds + breaks) / 2;
+    (fits(middle) ? holds : breaks) = middle;
+  }
+  return fmt::format("at most {}", counted(holds, "sequence", "sequences"));
 }
 
 /// With a factor fewer tensor ranks, as many times more replicas, and that many fewer sequences
@@ -255,6 +287,8 @@ std::string nearest_tables(const Study& study, double limit) {
 std::string memory_remedy(const Study& study, double limit) {
   std::string setting = nearest_training_memory(study, limit);
   if (setting.empty()) setting = nearest_tables(study, limit);
+  if (setting.empty()) setting = nearest_experts(study, limit);
+  if (setting.empty()) setting = nearest_batch(study, limit);
   if (setting.empty()) setting = nearest_sequences(study, limit);
   return setting.empty() ? nearest_parallelism(study, limit) : setting;
 }

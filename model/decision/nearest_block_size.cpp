@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <map>
 #include <vector>
 
 #include "model/decision/decoder_layer.hpp"
@@ -17,24 +18,61 @@ namespace {
 // [ours]
 constexpr Count kReach = 256;
 
+/// What a budget says of a block size, each asked about once: searches for different answers meet
+/// the same sizes.
+class SizesTried {
+ public:
+  SizesTried(const Study& study, const Budget& budget) : study_(study), budget_(budget) {}
+
+  const Study& study() const { return study_; }
+
+  bool keeps(Count size, Kept kept) {
+    const auto [entry, is_new] = tried_.try_emplace(size);
+    if (is_new) entry->second = tried(size);
+    return entry->second.passes || (kept == Kept::likely && entry->second.middle_passes);
+  }
+
+  bool is_published(Count size) const {
+    return quality_of(with_size(size).path.scheme).at_most().has_value();
+  }
+
+ private:
+  struct Tried {
+    bool passes = false;
+    bool middle_passes = false;
+  };
+
+  Study with_size(Count size) const {
+    Study study = study_;
+    set_blocks(study.path.scheme.parameters, partition_by_size(study.model.num_layers, size));
+    return study;
+  }
+
+  Tried tried(Count size) const {
+    const BudgetRow row = decided_for(with_size(size), budget_);
+    return {row.verdict == Verdict::pass, row.middle && *row.middle <= budget_.limit};
+  }
+
+  const Study& study_;
+  const Budget& budget_;
+  std::map<Count, Tried> tried_;
+};
+
 /// What must hold of a block size.
 struct Asked {
-  const Study& study;
-  const Budget& budget;
+  SizesTried& sizes;
   Kept kept = Kept::surely;
   Losses losses = Losses::any;
+
+  const Study& study() const { return sizes.study(); }
 };
 
 /// Whether the budget holds with blocks of that size.
 bool keeps(const Asked& asked, Count size) {
-  Study study = asked.study;
-  set_blocks(study.path.scheme.parameters, partition_by_size(study.model.num_layers, size));
-  const bool is_published = quality_of(study.path.scheme).at_most().has_value();
-  if (asked.losses != Losses::any && is_published != (asked.losses == Losses::published))
+  if (asked.losses != Losses::any &&
+      asked.sizes.is_published(size) != (asked.losses == Losses::published))
     return false;
-  const BudgetRow row = decided_for(study, asked.budget);
-  if (row.verdict == Verdict::pass) return true;
-  return asked.kept == Kept::likely && row.middle && *row.middle <= asked.budget.limit;
+  return asked.sizes.keeps(size, asked.kept);
 }
 
 enum class Split : bool { no, yes };
@@ -51,8 +89,8 @@ std::optional<Count> nearest_of_all(const Asked& asked, Count own) {
   for (const Split split : {Split::no, Split::yes})
     for (Count distance = 1; distance <= kReach; ++distance)
       for (const Count size : {own + distance, own - distance})
-        if (size >= 1 && size <= asked.study.model.num_layers &&
-            split_of(asked.study, size) == split && keeps(asked, size))
+        if (size >= 1 && size <= asked.study().model.num_layers &&
+            split_of(asked.study(), size) == split && keeps(asked, size))
           return size;
   return std::nullopt;
 }
@@ -60,9 +98,9 @@ std::optional<Count> nearest_of_all(const Asked& asked, Count own) {
 /// The size itself, or the next one away from `own` where that splits no decoder layer and keeps
 /// the budget.
 std::optional<Count> whole(const Asked& asked, Count own, std::optional<Count> size) {
-  if (!size || split_of(asked.study, *size) == Split::no) return size;
+  if (!size || split_of(asked.study(), *size) == Split::no) return size;
   const Count next = *size > own ? *size + 1 : *size - 1;
-  const bool is_better = next >= 1 && next <= asked.study.model.num_layers && keeps(asked, next);
+  const bool is_better = next >= 1 && next <= asked.study().model.num_layers && keeps(asked, next);
   return is_better ? next : size;
 }
 
@@ -90,7 +128,7 @@ std::optional<Count> nearest_of_few(const Asked& asked, Count own) {
   std::vector<Count> sizes_below;
   std::vector<Count> sizes_above;
   for (Count size = own / 2; size >= 1; size /= 2) sizes_below.push_back(size);
-  for (Count size = 2 * own; size <= asked.study.model.num_layers; size *= 2)
+  for (Count size = 2 * own; size <= asked.study().model.num_layers; size *= 2)
     sizes_above.push_back(size);
   const auto best_of = [&](const std::vector<Count>& sizes) {
     return whole(asked, own, bisected(asked, own, sizes));
@@ -118,46 +156,58 @@ std::vector<Study> schedules_of(const Study& study, BudgetKind kind) {
   return studies;
 }
 
+/// The size nearest to the study's own that is as asked.
+std::optional<Count> nearest(const Asked& asked, BudgetKind kind) {
+  const Count own = attnres_blocks(asked.study().path.scheme)->block_size;
+  return is_simulated(kind) ? nearest_of_few(asked, own) : nearest_of_all(asked, own);
+}
+
 /// The size nearest to the study's own, with whichever schedule keeps the budget there: a schedule
-/// can be changed, where blocks are trained.
-std::optional<Remedy> nearest_of_schedules(const Study& study, const Budget& budget, Kept kept,
-                                           Losses losses) {
-  std::optional<Remedy> nearest;
+/// can be changed, where blocks are trained. The first of `tried` has the study's.
+std::optional<Remedy> nearest_of_schedules(std::vector<SizesTried>& tried, BudgetKind kind,
+                                           Kept kept, Losses losses) {
+  const Study& own = tried.front().study();
+  std::optional<Remedy> best;
   Count least = 0;
-  for (const Study& other : schedules_of(study, budget.kind)) {
-    const auto size = nearest_block_size(other, budget, kept, losses);
+  for (SizesTried& sizes : tried) {
+    const auto size = nearest({sizes, kept, losses}, kind);
     if (!size) continue;
-    const Count distance = std::abs(*size - attnres_blocks(study.path.scheme)->block_size);
-    if (nearest && distance >= least) continue;
+    const Count distance = std::abs(*size - attnres_blocks(own.path.scheme)->block_size);
+    if (best && distance >= least) continue;
     least = distance;
-    const std::string schedule = other.schedule == study.schedule
-                                     ? ""
-                                     : fmt::format("schedule {} and ", name(other.schedule));
-    nearest = Remedy{fmt::format("{}block_size {}", schedule, *size), kept};
+    const Schedule schedule = sizes.study().schedule;
+    best = Remedy{
+        fmt::format("{}block_size {}",
+                    schedule == own.schedule ? "" : fmt::format("schedule {} and ", name(schedule)),
+                    *size),
+        kept};
   }
-  return nearest;
+  return best;
 }
 
 }  // namespace
 
 std::optional<Count> nearest_block_size(const Study& study, const Budget& budget, Kept kept,
                                         Losses losses) {
-  const Partition* blocks = attnres_blocks(study.path.scheme);
-  if (blocks == nullptr) return std::nullopt;
-  const Asked asked{study, budget, kept, losses};
-  return is_simulated(budget.kind) ? nearest_of_few(asked, blocks->block_size)
-                                   : nearest_of_all(asked, blocks->block_size);
+  if (attnres_blocks(study.path.scheme) == nullptr) return std::nullopt;
+  SizesTried sizes(study, budget);
+  return nearest({sizes, kept, losses}, budget.kind);
 }
 
 std::optional<Remedy> nearest_blocks(const Study& study, const BudgetRow& row) {
-  const auto surely = nearest_of_schedules(study, row.budget, Kept::surely, Losses::published);
+  if (attnres_blocks(study.path.scheme) == nullptr) return std::nullopt;
+  const BudgetKind kind = row.budget.kind;
+  const std::vector<Study> studies = schedules_of(study, kind);
+  std::vector<SizesTried> tried;
+  for (const Study& each : studies) tried.emplace_back(each, row.budget);
+  const auto surely = nearest_of_schedules(tried, kind, Kept::surely, Losses::published);
   if (surely) return surely;
   const bool may_become_likely =
-      !is_simulated(row.budget.kind) && row.middle && *row.middle > row.budget.limit;
+      !is_simulated(kind) && row.middle && *row.middle > row.budget.limit;
   if (may_become_likely)
-    if (auto likely = nearest_of_schedules(study, row.budget, Kept::likely, Losses::published))
+    if (auto likely = nearest_of_schedules(tried, kind, Kept::likely, Losses::published))
       return likely;
-  const auto coarser = nearest_block_size(study, row.budget, Kept::surely, Losses::coarser);
+  const auto coarser = nearest({tried.front(), Kept::surely, Losses::coarser}, kind);
   if (!coarser) return std::nullopt;
   return Remedy{fmt::format("block_size {} (coarser than any with a published loss)", *coarser),
                 Kept::surely};

@@ -97,6 +97,11 @@ std::optional<double> QualityEvidence::at_most() const {
   return by_count.loss ? std::max(*by_size.loss, *by_count.loss) : by_size.loss;
 }
 
+const LossReading& QualityEvidence::counted() const {
+  const std::optional<double> most = at_most();
+  return most && by_count.loss == most ? by_count : by_size;
+}
+
 QualityEvidence quality_of(const Scheme& scheme) {
   if (const Partition* blocks = attnres_blocks(scheme))
     return {loss_by_size(blocks->block_size), loss_by_count(blocks->num_blocks)};

@@ -38,6 +38,8 @@ struct QualityEvidence {
   /// The higher of the two losses; what is finer than the published points is no worse than the
   /// other reading. Nothing where blocks are coarser than any that are published.
   std::optional<double> at_most() const;
+  /// The reading that at_most() goes by; where that is nothing, the one by size.
+  const LossReading& counted() const;
 };
 
 /// The other published comparison, of AttnRes in a form that is not said, and of mHC.

@@ -130,7 +130,7 @@ std::vector<LedgerRow> operation_rows(const Study& study, const ResidualPath& pa
   return rows;
 }
 
-Evaluation evaluate(const Study& study) {
+Evaluation evaluate_without_remedies(const Study& study) {
   Evaluation answer;
   answer.study = study;
   answer.paths = paths_of(study);
@@ -155,8 +155,13 @@ Evaluation evaluate(const Study& study) {
   const PipelineTraffic* payload =
       answer.pipeline ? &answer.pipeline->by_scheme.front().naive : nullptr;
   answer.budgets = budget_rows({answer.study, answer.step, answer.memory, payload});
-  name_remedies(answer.study, answer.budgets);
   answer.claims = claim_rows(study, answer.step);
+  return answer;
+}
+
+Evaluation evaluate(const Study& study) {
+  Evaluation answer = evaluate_without_remedies(study);
+  name_remedies(answer.study, answer.budgets);
   return answer;
 }
 

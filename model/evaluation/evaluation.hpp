@@ -89,6 +89,9 @@ struct Evaluation {
 /// Everything that the study asks for; nothing else is computed.
 Evaluation evaluate(const Study& study);
 
+/// Without what would keep the budgets that may break: a search that is longer than all the rest.
+Evaluation evaluate_without_remedies(const Study& study);
+
 /// And the family, which only a report and its explanations show.
 Evaluation evaluate_with_family(const Study& study);
 

@@ -20,9 +20,8 @@ struct CountedOperation {
 /// use, attached as the path says.
 std::vector<CountedOperation> distinct_operations(const ResidualPath& path, Schedule schedule);
 
-/// What distinct_operations() counts, for Block AttnRes in O(blocks): a sweep asks for those of
-/// every block size, and a block of many layers has three kinds of launches. Equal operations of
-/// different blocks are not merged, and the order is not that of their first use.
+/// What distinct_operations() counts, but equal operations of different blocks are not merged: a
+/// sweep asks for those of every block size, and merges them by what their time depends on.
 std::vector<CountedOperation> operations_by_block(const ResidualPath& path, Schedule schedule);
 
 /// One row of the ledger under convention `kernel`, operation by operation.

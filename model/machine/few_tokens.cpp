@@ -155,6 +155,7 @@ FewTokens few_tokens(Count num_multiprocessors, const KernelStyle& style,
   const bool is_ahead = style.prefetch == Prefetch::before_start;
   return {.num_multiprocessors = num_multiprocessors,
           .style = style,
+          .engine_prefetch = style.prefetch,
           .floor_share = floor_share_of(constants, architecture),
           .cache_share = fitted.cache_share,
           .stream_efficiency = fitted.stream_efficiency,

@@ -24,6 +24,11 @@ std::optional<Transfer> fitted_as(TransferKind kind) {
   return std::nullopt;
 }
 
+bool launches_ahead(Prefetch prefetch, Launch launch) {
+  return launch == Launch::graph_pdl ||
+         (launch == Launch::graph && prefetch == Prefetch::before_start);
+}
+
 }  // namespace
 
 const Estimate<double>& residual_of(const Machine& machine, OperationId operation) {
@@ -33,9 +38,11 @@ const Estimate<double>& residual_of(const Machine& machine, OperationId operatio
 }
 
 bool launches_ahead(const Machine& machine, Launch launch) {
-  if (!machine.few_tokens || launch == Launch::stream) return false;
-  return launch == Launch::graph_pdl ||
-         machine.few_tokens->style.prefetch == Prefetch::before_start;
+  return machine.few_tokens && launches_ahead(machine.few_tokens->style.prefetch, launch);
+}
+
+bool engine_launches_ahead(const Machine& machine, Launch launch) {
+  return machine.few_tokens && launches_ahead(machine.few_tokens->engine_prefetch, launch);
 }
 
 std::optional<Estimate<Seconds>> transfer_time(const Machine& machine, TransferKind kind,

@@ -104,9 +104,12 @@ std::optional<Estimate<Seconds>> transfer_time(const Machine& machine, TransferK
 /// Measured over predicted time of the operation's kernels: its own where the machine has one.
 const Estimate<double>& residual_of(const Machine& machine, OperationId operation);
 
-/// Whether a step's kernels are launched before their neighbour ends, and fetch what is old
-/// meanwhile: then all of them start as from the cache.
+/// Whether the residual path's kernels are launched before their neighbour ends, and fetch what is
+/// old meanwhile: then all of them start as from the cache.
 bool launches_ahead(const Machine& machine, Launch launch);
+
+/// Whether an engine's kernels of the rest of the step are.
+bool engine_launches_ahead(const Machine& machine, Launch launch);
 
 /// Over the links that so many ranks cross: of a node where they are on one, else of the network.
 inline std::optional<Estimate<Seconds>> transfer_time(const Machine& machine, TransferKind kind,

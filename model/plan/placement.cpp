@@ -18,9 +18,9 @@ std::vector<Count> divisors(Count number) {
   return all;
 }
 
-std::vector<Count> expert_choices(const Architecture& architecture, Count tensor, Count all) {
+std::vector<Count> expert_choices(const Architecture& architecture, Count all) {
   const std::optional<Count> experts = fewest_experts(architecture);
-  if (!experts) return {tensor};
+  if (!experts) return {1};
   std::vector<Count> ranks = divisors(all);
   std::erase_if(ranks, [&](Count count) { return count > *experts; });
   return ranks;
@@ -30,14 +30,14 @@ std::vector<Count> expert_choices(const Architecture& architecture, Count tensor
 
 std::string placement_text(const Placement& placement) {
   std::string text;
-  const auto add = [&](const char* kind, Count ranks, Count plain) {
-    if (ranks != plain) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", kind, ranks);
+  const auto add = [&](const char* kind, Count ranks) {
+    if (ranks > 1) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", kind, ranks);
   };
-  add("tensor", placement.tensor, 1);
-  add("pipeline", placement.pipeline, 1);
-  add("context", placement.context, 1);
-  add("data", placement.data, 1);
-  add("expert", placement.expert, placement.tensor);
+  add("tensor", placement.tensor);
+  add("pipeline", placement.pipeline);
+  add("context", placement.context);
+  add("data", placement.data);
+  add("expert", placement.expert);
   return text.empty() ? "one device" : text;
 }
 
@@ -52,7 +52,7 @@ std::vector<Placement> placements(const Study& study, Count devices) {
       if (pipeline > decoder_layers) continue;
       const Count rest = devices / tensor / pipeline;
       for (const Count context : divisors(rest))
-        for (const Count expert : expert_choices(architecture, tensor, tensor * rest))
+        for (const Count expert : expert_choices(architecture, tensor * rest))
           all.push_back({tensor, pipeline, context, rest / context, expert});
     }
   }

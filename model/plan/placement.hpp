@@ -24,12 +24,12 @@ struct Placement {
   friend auto operator<=>(const Placement&, const Placement&) = default;
 };
 
-/// "tensor 4, data 2"; what is 1 is left out, and experts that follow the tensor ranks.
+/// "tensor 4, data 2"; what is 1 is left out.
 std::string placement_text(const Placement& placement);
 
 /// Every placement on all of `devices` in which tensor ranks share the attention heads evenly, each
 /// stage has a decoder layer, and no expert rank is without an expert. Of a dense model `expert` is
-/// `tensor`. The study must have an architecture. Rising.
+/// 1. The study must have an architecture. Rising.
 std::vector<Placement> placements(const Study& study, Count devices);
 
 }  // namespace depthcost

@@ -77,6 +77,7 @@ double devices_of_replica(const Study& study) {
 void set_choice(PlannedPlacement& plan, const Sweep& sweep, std::size_t choice) {
   const Study study = sweep.study_at(0, choice);
   plan.schedule = study.schedule;
+  plan.shipped = shipped_schedule(study.path.scheme);
   plan.quality = sweep.choices()[choice].quality;
   if (const Partition* blocks = attnres_blocks(study.path.scheme)) plan.blocks = *blocks;
   plan.memory = fullest_memory(study, study.path);
@@ -169,11 +170,10 @@ PlannedPlacement unplanned(const PlacedStudy& placed) {
 
 /// The standard residual keeps least: where that is too much, nothing else needs a look.
 std::optional<PlannedPlacement> too_large(const PlacedStudy& placed) {
-  Study study = placed.study;
-  const Bytes capacity = planned_memory(study);
-  study.machine->memory_capacity = capacity;
+  const Study& study = placed.study;
   PlannedPlacement plan = unplanned(placed);
-  if (fullest_memory(study, baseline_study(study).path) <= capacity) return std::nullopt;
+  if (fullest_memory(study, baseline_study(study).path) <= planned_memory(study))
+    return std::nullopt;
   plan.memory = fullest_memory(study, study.path);
   plan.schedule = study.schedule;
   plan.fate = PlanFate::does_not_fit;
@@ -186,6 +186,25 @@ Seconds least_seconds_of_forward(const Study& study, WorkloadKind kind) {
   for (const Workload& workload : workloads_of(study, baseline_study(study).path, Schedule::fused))
     if (workload.id.kind == kind) least += rest_of_step(study, workload).total().value;
   return least;
+}
+
+/// The best choice on a placement where the standard residual fits.
+PlannedPlacement planned_fitting(const PlacedStudy& placed) {
+  Study study = placed.study;
+  study.machine->memory_capacity = planned_memory(study);
+  PlannedPlacement plan = unplanned(placed);
+  const Sweep sweep(study, placed.axes, 1);
+  const Recommendation said = recommend(sweep, 0);
+  const auto kept = kept_choice(sweep, said);
+  const auto choice = kept ? kept : least_choice(sweep, said);
+  if (!choice) {
+    plan.missing = "no choice of schedule and blocks can exist";
+    return plan;
+  }
+  plan.fate = kept ? PlanFate::keeps : PlanFate::breaks;
+  set_choice(plan, sweep, *choice);
+  if (plan.memory > *study.machine->memory_capacity) plan.fate = PlanFate::does_not_fit;
+  return plan;
 }
 
 /// What each placement has come to; nothing where it was not looked at.
@@ -250,7 +269,7 @@ Fates fates_of(const std::vector<PlacedStudy>& placed, std::size_t num_threads,
   };
   for (auto taken = take_next(); !taken.empty(); taken = take_next())
     each_in_parallel(taken.size(), num_threads, [&](std::size_t i) {
-      fates[taken[i]] = planned(placed[taken[i]]);
+      fates[taken[i]] = planned_fitting(placed[taken[i]]);
       progress.count();
     });
   return fates;
@@ -279,21 +298,7 @@ double least_cost(const PlacedStudy& placed) {
 
 PlannedPlacement planned(const PlacedStudy& placed) {
   if (auto plan = too_large(placed)) return *std::move(plan);
-  Study study = placed.study;
-  study.machine->memory_capacity = planned_memory(study);
-  PlannedPlacement plan = unplanned(placed);
-  const Sweep sweep(study, placed.axes, 1);
-  const Recommendation said = recommend(sweep, 0);
-  const auto kept = kept_choice(sweep, said);
-  const auto choice = kept ? kept : least_choice(sweep, said);
-  if (!choice) {
-    plan.missing = "no choice of schedule and blocks can exist";
-    return plan;
-  }
-  plan.fate = kept ? PlanFate::keeps : PlanFate::breaks;
-  set_choice(plan, sweep, *choice);
-  if (plan.memory > *study.machine->memory_capacity) plan.fate = PlanFate::does_not_fit;
-  return plan;
+  return planned_fitting(placed);
 }
 
 Plans plans_of(const std::vector<PlacedStudy>& placed, std::size_t num_threads,

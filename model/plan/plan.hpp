@@ -47,6 +47,7 @@ struct PlannedPlacement {
   std::string missing = {};  // why it is unknown
   Bytes memory;              // of the fullest workload
   Schedule schedule = Schedule::fused;
+  Schedule shipped = Schedule::fused;    // what engines run of this scheme
   std::optional<Partition> blocks = {};  // of AttnRes
   QualityEvidence quality = {};
   std::vector<PlannedTime> times = {};  // nothing where it does not fit

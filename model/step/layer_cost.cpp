@@ -2,6 +2,7 @@
 #include "model/step/layer_cost.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace depthcost {
@@ -28,7 +29,7 @@ struct AttentionCostOf {
   const SequencePass& pass;
   Count tensor;
 
-  double last() const { return pass.first + pass.tokens; }
+  double last() const { return pass.first + pass.tokens * pass.num_passes; }
 
   /// Scores of an indexer with all its keys. It is whole on every rank.
   Flops index_scores(const Indexer& indexer) const {
@@ -56,7 +57,8 @@ struct AttentionCostOf {
     const double index_keys = a.indexer.keys_per_token();
     return {.weights = weights,
             .stored_elements = own * std::min(last(), held) * per_token + last() * index_keys,
-            .read_elements = std::min(pass.first, limit) * per_token + pass.first * index_keys,
+            .read_elements =
+                mean_past(pass, limit) * per_token + mean_past(pass, kNoLimit) * index_keys,
             .written_elements = pass.tokens * (own * per_token + index_keys),
             .flops = projections(weights, pass),
             .core = attention_core(2 * heads * h, mean_keys(pass, limit), pass) +
@@ -88,16 +90,17 @@ struct AttentionCostOf {
     const double keys = mean_keys(pass, limit);
     const Flops absorbed = attention_core(heads * (2 * c + r), keys, pass);
     const Flops expanded = attention_core(heads * (n + r + v), keys, pass) +
-                           Flops{2 * heads * c * (n + v) * pass.first};
+                           Flops{2 * heads * c * (n + v) * mean_past(pass, kNoLimit)};
     const Flops core = a.top_k ? absorbed : std::min(absorbed, expanded);
     const double index_keys = a.indexer.keys_per_token();
-    return {.weights = weights,
-            .stored_elements = last() * (c + r + index_keys),
-            .read_elements = std::min(pass.first, limit) * (c + r) + pass.first * index_keys,
-            .written_elements = pass.tokens * (c + r + index_keys),
-            .flops = projections(weights, pass),
-            .core = core + index_scores(a.indexer),
-            .index_scores = index_scores(a.indexer)};
+    return {
+        .weights = weights,
+        .stored_elements = last() * (c + r + index_keys),
+        .read_elements = mean_past(pass, limit) * (c + r) + mean_past(pass, kNoLimit) * index_keys,
+        .written_elements = pass.tokens * (c + r + index_keys),
+        .flops = projections(weights, pass),
+        .core = core + index_scores(a.indexer),
+        .index_scores = index_scores(a.indexer)};
   }
 
   /// q, k, v, output, the decay, one step size a head, the output gate, and short convolutions on
@@ -148,9 +151,8 @@ struct AttentionCostOf {
     const double keys = mean_keys(pass, window) + summaries;
     const double index_dim = as_double(a.indexer.dim);
     const double own = a.key_values == KeyValues::own ? h + index_dim : 0;
-    const double read = std::min(pass.first, window) * h +
-                        std::min(pass.first, chosen) / ratio * h +
-                        std::min(pass.first, scored) / ratio * index_dim;
+    const double read = mean_past(pass, window) * h + mean_past(pass, chosen) / ratio * h +
+                        mean_past(pass, scored) / ratio * index_dim;
     const Flops scores =
         a.ratio ? attention_core(a.indexer.queries(), mean_keys(pass, scored) / ratio, pass)
                 : Flops{};
@@ -182,12 +184,21 @@ struct MlpWeightsOf {
 
 double mean_keys(const SequencePass& pass, double limit) {
   const double f = pass.first;
-  const double n = pass.tokens;
+  const double n = pass.tokens * pass.num_passes;
   if (f + n <= limit) return f + (n + 1) / 2;
   if (f + 1 >= limit) return limit;
   // The first `rising` new tokens see fewer than the limit.
   const double rising = limit - f - 1;
   return (rising * (f + (rising + 1) / 2) + (n - rising) * limit) / n;
+}
+
+double mean_past(const SequencePass& pass, double limit) {
+  const double f = pass.first;
+  const double m = pass.num_passes;
+  // The first `growing` passes find less than the limit.
+  const double growing = std::clamp(std::ceil((limit - f) / pass.tokens), 0.0, m);
+  const double seen = growing * (f + pass.tokens * (growing - 1) / 2);
+  return growing == m ? seen / m : (seen + (m - growing) * limit) / m;
 }
 
 AttentionCost attention_cost(const Attention& attention, double hidden_size,

@@ -11,15 +11,21 @@ namespace depthcost {
 /// Heads on the fullest of `ranks`.
 constexpr double dealt_out(Count heads, Count ranks) { return as_double(divided_up(heads, ranks)); }
 
-/// Tokens that a pass adds to one sequence.
+/// Tokens that a pass adds to one sequence. A prompt in equal chunks takes `num_passes` of them,
+/// one behind the other; what is said of one pass is then their mean.
 struct SequencePass {
-  double first = 0;   // tokens that are in the context already
-  double tokens = 1;  // new ones; each sees itself and all before it
+  double first = 0;   // tokens that are in the context before the first pass
+  double tokens = 1;  // new ones of one pass; each sees itself and all before it
+  double num_passes = 1;
 };
 
 /// Keys that a new token sees on average if it may see at most `limit`.
-///   mean over i = 1 .. n of min(f + i, limit)
+///   mean over the new tokens i = 1 .. n of all passes of min(f + i, limit)
 double mean_keys(const SequencePass& pass, double limit);
+
+/// Tokens of the context that a pass finds and may read, at most `limit`.
+///   mean over the passes k = 0 .. m - 1 of min(f + k n, limit)
+double mean_past(const SequencePass& pass, double limit);
 
 /// One decoder layer's attention on one of `tensor` ranks; all but the weights of one sequence.
 struct AttentionCost {

@@ -177,7 +177,7 @@ std::vector<ForwardPass> prefill_passes(const Study& study) {
   const Count whole = prefill.tokens / chunk;
   const auto tokens = static_cast<double>(chunk);
   std::vector<ForwardPass> passes{
-      {.sequence = {.first = tokens * static_cast<double>(whole - 1) / 2, .tokens = tokens},
+      {.sequence = {.tokens = tokens, .num_passes = static_cast<double>(whole)},
        .launch = prefill.launch,
        .repeats = static_cast<double>(whole),
        .key_ranks = study.context_parallel_size}};

@@ -94,8 +94,7 @@ double tokens_of_head(WorkloadKind workload, const ForwardPass& pass);
 /// Logits of `tokens` tokens.
 Work head_work(const Study& study, double tokens);
 
-/// Passes of a decode step, or of a whole prefill: chunks of equal size are taken at the mean of
-/// their contexts, to which bytes and operations are proportional.
+/// Passes of a decode step, or of a whole prefill: chunks of equal size are one pass that repeats.
 ForwardPass decode_pass(const Study& study, std::size_t batch);
 std::vector<ForwardPass> prefill_passes(const Study& study);
 

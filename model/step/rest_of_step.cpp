@@ -197,7 +197,7 @@ Estimate<Seconds> kernel_floor(const Study& study, Launch launch, const EngineKe
   const Machine& machine = *study.machine;
   const Estimate<Seconds> floor = plain_floor(machine, launch);
   if (machine.core) return floor;
-  const bool is_ahead = launches_ahead(machine, launch);
+  const bool is_ahead = engine_launches_ahead(machine, launch);
   const double share = is_ahead ? machine.engine.floor_of_launched_ahead : 1;
   Estimate<Seconds> engine =
       share * machine.engine.floor_of(kernels, step_kind(*study.model.architecture));

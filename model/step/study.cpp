@@ -104,11 +104,11 @@ VectorStorage storage_of(const Study& study) {
 
 Schedule quoted_schedule(const Study& study, const ResidualPath& path) {
   if (same_scheme(path.scheme, study.path.scheme)) return study.schedule;
-  const auto schedules = path.scheme.rule->schedules;
-  if (study.implementation == Implementation::eager) return study.schedule;
-  // AttnRes schemes are quoted alike, so that a comparison does not change the schedule too.
-  for (const Schedule schedule : schedules)
-    if (schedule == study.schedule && schedule != Schedule::unfused &&
+  // AttnRes schemes are quoted alike, so that a comparison does not change the schedule too. Nor
+  // does a framework, where a scheme has pieces that it launches.
+  const bool is_eager = study.implementation == Implementation::eager;
+  for (const Schedule schedule : path.scheme.rule->schedules)
+    if (schedule == study.schedule && (is_eager || schedule != Schedule::unfused) &&
         !is_bound(path.scheme, schedule))
       return schedule;
   return shipped_schedule(path.scheme);

@@ -98,8 +98,8 @@ bool is_allowed(const Candidate& candidate, const Question& question) {
          });
 }
 
-std::optional<std::size_t> rule(const std::vector<Candidate>& candidates,
-                                const Question& question) {
+std::optional<std::size_t> chosen_by_rule(const std::vector<Candidate>& candidates,
+                                          const Question& question) {
   const bool has_whole_layers =
       std::any_of(candidates.begin(), candidates.end(), [&](const Candidate& candidate) {
         return is_allowed(candidate, question) && candidate.is_whole;
@@ -188,7 +188,7 @@ std::optional<std::size_t> sure_answer(const std::vector<Candidate>& candidates,
                                        std::optional<std::size_t> best) {
   for (const Candidate& candidate : candidates)
     if (candidate.choice == best && candidate.is_sure) return best;
-  return rule(candidates, {.doubt = Doubt::refused});
+  return chosen_by_rule(candidates, {.doubt = Doubt::refused});
 }
 
 /// Budgets that alone decide; where only several together do, all that the free answer breaks.
@@ -197,11 +197,11 @@ std::vector<BindingBudget> binding_budgets(const std::vector<Candidate>& candida
                                            std::optional<std::size_t> best) {
   std::vector<BindingBudget> binding;
   for (std::size_t b = 0; b < num_budgets; ++b) {
-    const auto without = rule(candidates, {.ignoring = Ignoring::one, .budget = b});
+    const auto without = chosen_by_rule(candidates, {.ignoring = Ignoring::one, .budget = b});
     if (without && without != best) binding.push_back({b, *without});
   }
   if (!binding.empty()) return binding;
-  const auto free = rule(candidates, {.ignoring = Ignoring::all});
+  const auto free = chosen_by_rule(candidates, {.ignoring = Ignoring::all});
   if (!free || free == best) return binding;
   for (const Candidate& candidate : candidates)
     if (candidate.choice == *free)
@@ -285,15 +285,15 @@ Recommendation recommend(const Sweep& sweep, std::size_t circumstance) {
   answer.undecided = undecided_limits(sweep, circumstance);
   answer.has_no_cost = !sweep.study().machine && sweep.study().budgets.empty();
   if (!answer.unattainable.empty() || !answer.undecided.empty() || answer.has_no_cost) {
-    answer.without_unattainable = rule(candidates, {});
+    answer.without_unattainable = chosen_by_rule(candidates, {});
     return answer;
   }
-  answer.best = rule(candidates, {});
-  if (answer.best) answer.runner_up = rule(candidates, {.excluding = answer.best});
+  answer.best = chosen_by_rule(candidates, {});
+  if (answer.best) answer.runner_up = chosen_by_rule(candidates, {.excluding = answer.best});
   answer.binding = binding_budgets(candidates, sweep.study().budgets.size(), answer.best);
   answer.sure = sure_answer(candidates, answer.best);
-  answer.by_size = rule(candidates, {.reading = Reading::by_size});
-  answer.by_count = rule(candidates, {.reading = Reading::by_count});
+  answer.by_size = chosen_by_rule(candidates, {.reading = Reading::by_size});
+  answer.by_count = chosen_by_rule(candidates, {.reading = Reading::by_count});
   return answer;
 }
 

@@ -193,8 +193,9 @@ LaunchTable Sweep::launches(const Study& study, WorkloadKind kind) const {
 Sweep::LaunchTables Sweep::launch_tables() const {
   LaunchTables tables;
   if (!study_.machine) return tables;
-  tables.emplace(attachment_of(study_, WorkloadKind::prefill),
-                 launches(study_, WorkloadKind::prefill));
+  if (study_.prefill)
+    tables.emplace(attachment_of(study_, WorkloadKind::prefill),
+                   launches(study_, WorkloadKind::prefill));
   for (std::size_t row = 0; study_.decode && row < num_decode_; ++row) {
     Study study = study_;
     apply_all(circumstance_axes_, circumstance_values(row), study);

@@ -66,8 +66,8 @@ TimedLaunch sum_of(const LaunchTable& table, std::size_t path,
   return sum;
 }
 
-AddedTime added(const TimedLaunch& path, const TimedLaunch& standard, Kernels kernels,
-                const BaseStep& base) {
+AddedTime added_time_of(const TimedLaunch& path, const TimedLaunch& standard, Kernels kernels,
+                        const BaseStep& base) {
   const Evidence evidence = weakest(path.evidence, standard.evidence);
   AddedTime time{difference(path.seconds, standard.seconds, kernels, evidence), {}};
   time.weight = time.delta.value.value;
@@ -150,7 +150,7 @@ std::vector<AddedTime> added_times(
     for (std::size_t path = 0; path < table.num_paths(); ++path) {
       TimedLaunch own = sends_of(study, workload, path_at(path));
       own.add(1, sum_of(table, path, kinds));
-      AddedTime batch = added(own, standard, kernels_of(table, path, of_standard), base);
+      AddedTime batch = added_time_of(own, standard, kernels_of(table, path, of_standard), base);
       if (!base.measured && is_too_large(workload.batch, path))
         batch.overhead = batch.overhead_of_fitting = std::nullopt;
       if (is_first)

@@ -170,8 +170,9 @@ ReductionTime tensor_reduction_time(const Study& study, double parameters) {
   const Count ranks = study.tensor_parallel_size;
   if (ranks == 1 || residual_shards(study, WorkloadKind::training) == 1) return {};
   const ReplicaGroup group = place(0, ranks, 1, study.machine->devices_per_node).group;
+  const double copies = as_double(num_copies(study.training->schedule));
   const Bytes gradients = storage(parameters, study.training->main_gradients);
-  const auto time = time_of(*study.machine, group, gradients + gradients);
+  const auto time = time_of(*study.machine, group, copies * (gradients + gradients));
   return time ? ReductionTime{.once = *time} : ReductionTime{};
 }
 

@@ -2,6 +2,7 @@
 // the GPU, architecture or model NAME; "all" has seen everything. calibrate --names TABLES
 // [NAME...]: every NAME, or those that are given where it knows them.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>

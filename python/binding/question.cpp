@@ -20,12 +20,13 @@ void add_schema(Node& document) {
 
 void set_option(ScenarioOptions& options, const std::string& name, const std::string& value) {
   static const std::map<std::string, std::string ScenarioOptions::*> members{
-      {"model", &ScenarioOptions::model},     {"hardware", &ScenarioOptions::hardware},
-      {"tensor", &ScenarioOptions::tensor},   {"pipeline", &ScenarioOptions::pipeline},
-      {"data", &ScenarioOptions::data},       {"expert", &ScenarioOptions::expert},
-      {"residual", &ScenarioOptions::scheme}, {"block_size", &ScenarioOptions::block_size},
-      {"compare", &ScenarioOptions::compare}, {"decode", &ScenarioOptions::decode},
-      {"context", &ScenarioOptions::context}, {"prefill", &ScenarioOptions::prefill}};
+      {"model", &ScenarioOptions::model},      {"hardware", &ScenarioOptions::hardware},
+      {"tensor", &ScenarioOptions::tensor},    {"pipeline", &ScenarioOptions::pipeline},
+      {"data", &ScenarioOptions::data},        {"expert", &ScenarioOptions::expert},
+      {"residual", &ScenarioOptions::scheme},  {"block_size", &ScenarioOptions::block_size},
+      {"compare", &ScenarioOptions::compare},  {"decode", &ScenarioOptions::decode},
+      {"context", &ScenarioOptions::context},  {"prefill", &ScenarioOptions::prefill},
+      {"training", &ScenarioOptions::training}};
   options.*members.at(name) = value;
 }
 

@@ -7,8 +7,9 @@
 
 Every function takes a scenario: a path, YAML text (with a line break, or in braces) or a dict with the same keys; or in
 place of it the options of the program: model, hardware, tensor, data, expert, pipeline, residual, block_size, compare,
-decode, context, prefill, budgets. `settings` replaces values of either. Answers are dicts of the documented JSON, with to_markdown(),
-to_frame() where pandas is installed, and a picture of themselves in a notebook. A mistake raises InputError.
+decode, context, prefill, training, budgets. `settings` replaces values of either. Answers are dicts of the documented
+JSON, with to_markdown(), to_frame() where pandas is installed, and a picture of themselves in a notebook. A mistake
+raises InputError.
 """
 
 from __future__ import annotations

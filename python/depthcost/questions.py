@@ -35,7 +35,8 @@ class Options(TypedDict, total=False):
     compare: str | Iterable[str]
     decode: int | Iterable[int] | str
     context: int
-    prefill: int
+    prefill: int | str
+    training: int
     budgets: Mapping[str, Any] | Iterable[str]
     settings: Mapping[str, Any] | Iterable[str]
 

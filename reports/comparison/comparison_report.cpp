@@ -2,6 +2,7 @@
 #include "reports/comparison/comparison_report.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>

@@ -131,7 +131,8 @@ struct Counts {
   std::size_t better = 0;
   std::size_t outside = 0;  // the old interval
   std::size_t gone = 0;
-  std::size_t worse_words = 0;  // limits that changed, and verdicts that became worse
+  std::size_t worse_verdicts = 0;
+  std::size_t changed_limits = 0;
 };
 
 Counts counts_of(const Difference& difference) {
@@ -143,9 +144,9 @@ Counts counts_of(const Difference& difference) {
   }
   for (const LonePrediction& gone : difference.removed)
     if (gone.counts) ++counts.gone;
-  counts.worse_words = difference.changed_limits().size();
+  counts.changed_limits = difference.changed_limits().size();
   for (const ChangedWord& verdict : difference.verdicts)
-    if (!verdict.before.empty() && !is_better(verdict)) ++counts.worse_words;
+    if (!verdict.before.empty() && !is_better(verdict)) ++counts.worse_verdicts;
   return counts;
 }
 
@@ -158,7 +159,11 @@ std::size_t num_changed(const Difference& difference) {
 
 std::string_view answer_text(bool holds, const Counts& counts) {
   if (holds) return "No regression.";
-  const bool only_gone = counts.gone > 0 && counts.worse == 0 && counts.worse_words == 0;
+  const bool only_limits = counts.changed_limits > 0 && counts.gone == 0 && counts.worse == 0 &&
+                           counts.worse_verdicts == 0;
+  if (only_limits) return "Limits changed, and no prediction is worse.";
+  const bool only_gone = counts.gone > 0 && counts.worse == 0 && counts.worse_verdicts == 0 &&
+                         counts.changed_limits == 0;
   return only_gone ? "Predictions are gone." : "Regression.";
 }
 
@@ -187,6 +192,9 @@ std::string shown_number(const std::string& name) {
   constexpr std::string_view kUnit = "_seconds";
   if (name == "delta_seconds") return "added time";
   if (name == "residual_seconds") return "residual path";
+  if (name == "have_low") return "need, low end";
+  if (name == "have_median") return "need";
+  if (name == "have_high") return "need, high end";
   return name.ends_with(kUnit) ? name.substr(0, name.size() - kUnit.size()) : name;
 }
 
@@ -216,8 +224,38 @@ std::vector<ChangedWord> shown_verdicts(std::vector<ChangedWord> verdicts) {
   return verdicts;
 }
 
-void write_words(Text& out, const std::string& heading, const std::vector<ChangedWord>& words) {
-  if (words.empty()) return;
+/// "hardware.transfers" of "hardware.transfers[send, node, 2]".
+std::string list_of(const std::string& name) { return name.substr(0, name.find('[')); }
+
+/// The entries of a long list as one word: other hardware has dozens of measured curves.
+std::vector<ChangedWord> without_long_lists(const std::vector<ChangedWord>& words) {
+  constexpr std::ptrdiff_t kMostEntries = 4;
+  std::vector<ChangedWord> shown;
+  for (const ChangedWord& word : words) {
+    const auto is_of_list = [&](const ChangedWord& it) {
+      return it.name != list_of(it.name) && list_of(it.name) == list_of(word.name);
+    };
+    const auto entries = std::count_if(words.begin(), words.end(), is_of_list);
+    if (entries <= kMostEntries) {
+      shown.push_back(word);
+    } else if (shown.empty() || shown.back().name != list_of(word.name)) {
+      const auto count = [&](std::string ChangedWord::*side) {
+        return format_counted(std::count_if(words.begin(), words.end(),
+                                            [&](const ChangedWord& it) {
+                                              return is_of_list(it) && !(it.*side).empty();
+                                            }),
+                              "entry", "entries");
+      };
+      shown.push_back(
+          {list_of(word.name), count(&ChangedWord::before), count(&ChangedWord::after)});
+    }
+  }
+  return shown;
+}
+
+void write_words(Text& out, const std::string& heading, const std::vector<ChangedWord>& all) {
+  if (all.empty()) return;
+  const std::vector<ChangedWord> words = without_long_lists(all);
   out.heading(heading);
   Table table{{"name", "old", "new"}};
   const auto text = [](const std::string& word) {

@@ -122,6 +122,23 @@ int ratio_decimals(double percent) {
   return exponent >= 2 ? 0 : std::clamp(1 - exponent, 1, kMaxDecimals);
 }
 
+/// "1.2 % [0.4, 2.3]".
+std::string interval_text(const Estimate<double>& ratio, int decimals, Sign sign) {
+  return fmt::format("{} % [{}, {}]", decimal_text(100 * ratio.value, decimals, sign),
+                     decimal_text(100 * ratio.low, decimals, Sign::minus_only),
+                     decimal_text(100 * ratio.high, decimals, Sign::minus_only));
+}
+
+/// Decimals of a percentage, at least `decimals`, with which a ratio and its limit differ.
+int decimals_beside(double ratio, double limit, int decimals) {
+  constexpr int kMost = 4;
+  const auto text = [&](double value) {
+    return decimal_text(100 * value, decimals, Sign::minus_only);
+  };
+  while (decimals < kMost && ratio != limit && text(ratio) == text(limit)) ++decimals;
+  return decimals;
+}
+
 }  // namespace
 
 std::span<const UnitRow> unit_rows() { return kUnits; }
@@ -164,10 +181,20 @@ std::string format_ratio(double ratio, Sign sign) {
 std::string format_ratio(const Estimate<double>& ratio, Sign sign) {
   const double reference = reference_of(ratio.low, ratio.value, ratio.high);
   if (reference == 0 || !std::isfinite(reference)) return format_ratio(ratio.value, sign);
-  const int decimals = ratio_decimals(100 * reference);
-  return fmt::format("{} % [{}, {}]", decimal_text(100 * ratio.value, decimals, sign),
-                     decimal_text(100 * ratio.low, decimals, Sign::minus_only),
-                     decimal_text(100 * ratio.high, decimals, Sign::minus_only));
+  return interval_text(ratio, ratio_decimals(100 * reference), sign);
+}
+
+std::string format_ratio_beside(const Estimate<double>& ratio, double limit) {
+  const double reference = reference_of(ratio.low, ratio.value, ratio.high);
+  if (reference == 0 || !std::isfinite(reference)) return format_ratio(ratio);
+  const int decimals = decimals_beside(ratio.value, limit, ratio_decimals(100 * reference));
+  return interval_text(ratio, decimals, Sign::minus_only);
+}
+
+std::string format_value_beside(double ratio, double limit, Sign sign) {
+  if (!std::isfinite(ratio)) return format_ratio(ratio, sign);
+  const int decimals = decimals_beside(ratio, limit, ratio_decimals(100 * ratio));
+  return decimal_text(100 * ratio, decimals, sign) + " %";
 }
 
 std::string format_counted(Count count, std::string_view one, std::string_view several) {

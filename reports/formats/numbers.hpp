@@ -56,6 +56,11 @@ std::string format_ratio(double ratio, Sign sign = Sign::minus_only);
 /// "2.3 % [0.1, 2.5]".
 std::string format_ratio(const Estimate<double>& ratio, Sign sign = Sign::minus_only);
 
+/// The same with as many decimals as tell the value from a limit: "1.97 % [1.34, 2.81]".
+std::string format_ratio_beside(const Estimate<double>& ratio, double limit);
+/// The value alone: "+1.97 %".
+std::string format_value_beside(double ratio, double limit, Sign sign);
+
 /// "15,032,385,536".
 std::string format_count(Count count);
 

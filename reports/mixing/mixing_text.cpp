@@ -12,8 +12,8 @@ namespace {
 constexpr Count kMostPrintedLayers = 12;
 
 std::string title_of(const MixingReport& report) {
-  return fmt::format("{}: depth mixing matrices of {} layers", report.title,
-                     format_count(report.num_layers));
+  return fmt::format("{}: depth mixing matrices of {}", report.title,
+                     format_counted(report.num_layers, "layer", "layers"));
 }
 
 std::string pattern_title(const MixedScheme& mixed, const SymbolicPattern& pattern) {

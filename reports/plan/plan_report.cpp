@@ -3,6 +3,7 @@
 #include "reports/plan/plan_report.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <numeric>
@@ -163,46 +164,66 @@ bool has_blocks(const PlannedPlacement& plan, const Partition& blocks) {
   return plan.blocks && plan.blocks->block_size == blocks.block_size;
 }
 
-/// What the plan does not say.
-std::string asked_text(const PlanReport& report) {
-  std::string text;
+std::string scheme_text(const PlanReport& report) {
+  if (report.assumed_scheme.empty()) return "";
+  return fmt::format(
+      "The model ships the standard residual. These plans are of {}, since --residual names no "
+      "scheme.\n",
+      report.assumed_scheme);
+}
+
+std::string block_size_text(const PlanReport& report) {
   if (report.kept_blocks)
-    text += fmt::format(
+    return fmt::format(
         "Every plan has blocks of {} layers (sublayers), as asked or as the model ships. --residual "
         "without --block-size looks for others, which need training.\n",
         report.kept_blocks->block_size);
-  if (report.scenario_blocks && !has_blocks(report.plans.best.front(), *report.scenario_blocks))
-    text += fmt::format(
-        "The scenario's blocks of {} layers (sublayers) are not kept. Within the limits a plan takes "
-        "the block size of the lowest published loss.\n",
-        report.scenario_blocks->block_size);
-  for (const PlannedPlacement& plan : report.plans.best) {
-    const Schedule shipped = shipped_schedule(report.own.path.scheme);
-    if (plan.schedule == shipped || plan.scheme != name(report.own.path.scheme)) continue;
-    text += fmt::format(
-        "Engines ship {} as {}, not as {}: a plan takes the fastest schedule that can run. evaluate "
-        "--set residual.schedule={} has the times of what ships.\n",
-        plan.scheme, name(shipped), name(plan.schedule), name(shipped));
-    break;
-  }
-  const bool is_shared =
-      std::any_of(report.plans.best.begin(), report.plans.best.end(),
-                  [](const PlannedPlacement& plan) { return plan.placement.data > 1; });
-  if (report.own.decode && is_shared)
-    text += "decode/N is a step of N sequences on each data-parallel replica.\n";
-  const bool has_stages =
-      std::any_of(report.plans.best.begin(), report.plans.best.end(),
-                  [](const PlannedPlacement& plan) { return plan.placement.pipeline > 1; });
-  if (!report.own.training && has_stages)
-    text +=
-        "Pipeline stages are timed with one batch in flight: while one works, the others wait. More "
-        "batches in flight would give up to as many times the tokens as there are stages.\n";
+  if (!report.scenario_blocks || has_blocks(report.plans.best.front(), *report.scenario_blocks))
+    return "";
+  return fmt::format(
+      "The scenario's blocks of {} layers (sublayers) are not kept. Within the limits a plan takes "
+      "the block size of the lowest published loss.\n",
+      report.scenario_blocks->block_size);
+}
+
+/// Of the first plan that runs otherwise than engines do.
+std::string shipped_text(const PlanReport& report) {
+  for (const PlannedPlacement& plan : report.plans.best)
+    if (plan.schedule != plan.shipped)
+      return fmt::format(
+          "Engines ship {} as {}, not as {}: a plan takes the fastest schedule that can run. evaluate "
+          "--set residual.schedule={} has the times of what ships.\n",
+          plan.scheme, name(plan.shipped), name(plan.schedule), name(plan.shipped));
+  return "";
+}
+
+bool any_has_several(const PlanReport& report, Count Placement::*ranks) {
+  return std::any_of(report.plans.best.begin(), report.plans.best.end(),
+                     [&](const PlannedPlacement& plan) { return plan.placement.*ranks > 1; });
+}
+
+std::string replicas_text(const PlanReport& report) {
+  if (!report.own.decode || !any_has_several(report, &Placement::data)) return "";
+  return "decode/N is a step of N sequences on each data-parallel replica.\n";
+}
+
+std::string stages_text(const PlanReport& report) {
+  if (report.own.training || !any_has_several(report, &Placement::pipeline)) return "";
+  return "Pipeline stages are timed with one batch in flight: while one works, the others wait. More "
+         "batches in flight would give up to as many times the tokens as there are stages.\n";
+}
+
+std::string batches_text(const PlanReport& report) {
   const std::optional<Count> smallest = smallest_batch(report);
-  if (smallest)
-    text += fmt::format(
-        "One batch was asked about. Smaller batches may break the limit: --set "
-        "'workload.decode.sequences=[{}, {}]' asks about both.\n",
-        *smallest, report.own.decode->sequences.front() * report.own.data_parallel_size);
+  if (!smallest) return "";
+  return fmt::format(
+      "One batch was asked about. Smaller batches may break the limit: --set "
+      "'workload.decode.sequences=[{}, {}]' asks about both.\n",
+      *smallest, report.own.decode->sequences.front() * report.own.data_parallel_size);
+}
+
+std::string left_out_text(const PlanReport& report) {
+  std::string text;
   if (report.left_out_data > 0)
     text += fmt::format(
         "{} with data-parallel replicas {} left out: {} cannot be shared out evenly. {}\n",
@@ -216,6 +237,12 @@ std::string asked_text(const PlanReport& report) {
         "Placements with context ranks were left out: what these exchange is not modelled. --set "
         "parallelism.context=2 looks at them.\n";
   return text;
+}
+
+/// What the plan does not say.
+std::string asked_text(const PlanReport& report) {
+  return scheme_text(report) + block_size_text(report) + shipped_text(report) +
+         replicas_text(report) + stages_text(report) + batches_text(report) + left_out_text(report);
 }
 
 /// Only the median keeps the limit.

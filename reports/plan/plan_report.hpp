@@ -13,6 +13,7 @@ struct PlanReport {
   Study own;                                 // whose workload all placements share
   std::optional<Partition> kept_blocks;      // written, or the model's own: no plan has others
   std::optional<Partition> scenario_blocks;  // of a scenario file, where others were searched
+  std::string assumed_scheme;                // planned where nobody named a scheme
   Bytes memory_limit;                        // what a plan may fill of a device
   Plans plans;
   std::vector<std::string> evaluations;  // of the best plans: commands that evaluate them

@@ -2,6 +2,7 @@
 #include "reports/section/explanation.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "model/schemes/scheme.hpp"
 

@@ -1,7 +1,9 @@
 // What a sweep says in words: one function for each sentence.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "model/base/counted.hpp"
 #include "model/decision/break_even.hpp"
@@ -34,13 +36,19 @@ std::string added_text(const AddedTime& added) {
   return added.overhead ? time + ", " + format_ratio(*added.overhead, Sign::always) : time;
 }
 
+/// " (the batch that weighs most)", where there are several.
+std::string which_batch(const Sweep& sweep) {
+  const auto& decode = sweep.study().decode;
+  return decode && decode->sequences.size() > 1 ? " (the batch that weighs most)" : "";
+}
+
 /// "+92.4 us [16.2, 106.8] to decode, +24.3 ms [23.2, 30.1] to prefill".
-std::string all_added(const SweepPoint& point) {
+std::string all_added(const Sweep& sweep, const SweepPoint& point) {
   Sentences parts;
-  const auto add = [&](const std::optional<AddedTime>& added, const char* what) {
+  const auto add = [&](const std::optional<AddedTime>& added, const std::string& what) {
     if (added) parts.push_back(fmt::format("{} to {}", added_text(*added), what));
   };
-  add(point.decode, "decode");
+  add(point.decode, "decode" + which_batch(sweep));
   add(point.prefill, "prefill");
   add(point.training, "a training step");
   if (parts.empty())
@@ -105,7 +113,7 @@ std::string too_large_text(const SweepGroup& group, std::size_t choice) {
   const Bytes capacity = *study.machine->memory_capacity;
   const std::string remedy = memory_remedy(study, capacity.value);
   Sentences ways;
-  if (workload.kind == WorkloadKind::decode)
+  if (workload.kind == WorkloadKind::decode && !remedy.starts_with("at most"))
     ways.emplace_back("smaller batches (workload.decode.sequences)");
   if (!remedy.empty()) ways.push_back(remedy);
   return fmt::format(" With {} {} needs {}, and a device has {}{}{}.", choice_label(sweep, choice),
@@ -121,7 +129,7 @@ std::string refusal(const SweepGroup& group, const Recommendation& said) {
         "No recommendation: no time is known without hardware (such as --hardware h100_sxm). The "
         "lowest published loss is at {}: {}.",
         described(sweep, *said.without_unattainable),
-        all_added(sweep.point(group.circumstance, *said.without_unattainable)));
+        all_added(sweep, sweep.point(group.circumstance, *said.without_unattainable)));
   if (said.unattainable.empty())
     return fmt::format("No recommendation: it is not known whether a choice {}. {}",
                        kept_texts(sweep, said.undecided),
@@ -135,10 +143,11 @@ std::string refusal(const SweepGroup& group, const Recommendation& said) {
   if (is_too_large && said.without_unattainable)
     text += too_large_text(group, *said.without_unattainable);
   if (said.without_unattainable)
-    text += fmt::format(" Without {} {} would be taken: {}.",
-                        said.unattainable.size() == 1 ? "that limit" : "these limits",
-                        described(sweep, *said.without_unattainable),
-                        all_added(sweep.point(group.circumstance, *said.without_unattainable)));
+    text +=
+        fmt::format(" Without {} {} would be taken: {}.",
+                    said.unattainable.size() == 1 ? "that limit" : "these limits",
+                    described(sweep, *said.without_unattainable),
+                    all_added(sweep, sweep.point(group.circumstance, *said.without_unattainable)));
   return text;
 }
 
@@ -188,13 +197,13 @@ void say_recommendation(Sentences& out, const SweepGroup& group, const Recommend
     if (said.cheapest)
       text += fmt::format(" The cheapest with a published loss is {}: {}.",
                           described(sweep, *said.cheapest),
-                          all_added(sweep.point(group.circumstance, *said.cheapest)));
+                          all_added(sweep, sweep.point(group.circumstance, *said.cheapest)));
     out.push_back(text);
     return;
   }
   const SweepPoint point = sweep.point(group.circumstance, *said.best);
   out.push_back(fmt::format("Recommended: {}: {}; {}.", described(sweep, *said.best),
-                            all_added(point), losses(*point.choice)));
+                            all_added(sweep, point), losses(*point.choice)));
   const std::vector<PointBudget> budgets = sweep.budgets(point);
   say_keeping(out, budgets);
   const bool all_known = std::none_of(budgets.begin(), budgets.end(), [](const PointBudget& row) {
@@ -237,6 +246,12 @@ void say_schedule(Sentences& out, const SweepGroup& group) {
                             name(study.schedule), blocks, schedule_names(study.path.scheme)));
 }
 
+/// " (the batch where they differ most)", where there are several.
+std::string which_distance(const Sweep& sweep) {
+  const auto& decode = sweep.study().decode;
+  return decode && decode->sequences.size() > 1 ? " (the batch where they differ most)" : "";
+}
+
 void say_runner_up(Sentences& out, const SweepGroup& group, const Recommendation& said) {
   if (!said.best || !said.runner_up) return;
   const Sweep& sweep = group.sweep();
@@ -244,12 +259,13 @@ void say_runner_up(Sentences& out, const SweepGroup& group, const Recommendation
   if (const auto apart = distance(sweep, group.circumstance, *said.best, *said.runner_up)) {
     const Estimate<Seconds>& d = apart->difference;
     const bool is_sure = d.low > Seconds{} || d.high < Seconds{};
-    text += fmt::format(": {} to {} against the recommended one. {}",
-                        format_seconds(d, Sign::always), name(apart->cost),
-                        is_sure ? "The ranking holds for all assumed values"
-                                : "The ranking rests on assumed values");
+    text +=
+        fmt::format(": {} to {}{} against the recommended one. {}", format_seconds(d, Sign::always),
+                    name(apart->cost), apart->cost == Cost::decode ? which_distance(sweep) : "",
+                    is_sure ? "The ranking holds for all assumed values"
+                            : "The ranking rests on assumed values");
   } else {
-    text += fmt::format(": {}", all_added(sweep.point(group.circumstance, *said.runner_up)));
+    text += fmt::format(": {}", all_added(sweep, sweep.point(group.circumstance, *said.runner_up)));
   }
   out.push_back(text + ".");
 }
@@ -282,8 +298,7 @@ void say_binding(Sentences& out, const SweepGroup& group, const Recommendation& 
       out.push_back("There are no limits: the lowest published loss wins, whatever it costs.");
     return;
   }
-  if (said.binding.empty() && said.best)
-    out.push_back("No limit binds: without them the answer is the same.");
+  if (said.binding.empty() && said.best) out.push_back("The limits do not change the answer.");
   std::vector<std::size_t> allowed;
   for (const BindingBudget& binding : said.binding)
     if (std::find(allowed.begin(), allowed.end(), binding.allowed) == allowed.end())
@@ -301,6 +316,19 @@ void say_cut_decoder_layer(Sentences& out, const SweepGroup& group, std::size_t 
       "Blocks of {} layers cut through a decoder layer. attn_res_block_size of a config.json counts "
       "decoder layers and cannot say that; nearest are {} and {}.",
       blocks->block_size, blocks->block_size - 1, blocks->block_size + 1));
+}
+
+/// Blocks of one layer are Full AttnRes, whose schedules need not go by blocks.
+void say_full(Sentences& out, const SweepGroup& group) {
+  const auto& choices = group.sweep().choices();
+  const bool has_single = std::any_of(choices.begin(), choices.end(), [](const SweepChoice& it) {
+    const Partition* blocks = source_blocks(it);
+    return blocks != nullptr && blocks->block_size == 1;
+  });
+  if (!has_single) return;
+  out.emplace_back(
+      "block_size 1 is Full AttnRes with a Phase 1 for every layer. As full_attnres it takes the "
+      "queries of several layers together, which costs less: --residual full_attnres.");
 }
 
 /// Where the two readings of Fig. 6 differ, by the size of blocks and by their number, and what
@@ -332,10 +360,10 @@ void say_own(Sentences& out, const SweepReport& report, const SweepGroup& group)
   if (!own) return;
   const std::string label = choice_label(sweep, *own);
   if (const auto by = dominator_of(sweep, group.circumstance, *own, Reading::higher_of_both)) {
-    out.push_back(
-        fmt::format("{} beats {}, as written: its loss is no higher, and it adds {} instead of {}.",
-                    described(sweep, *by), label, all_added(sweep.point(group.circumstance, *by)),
-                    all_added(sweep.point(group.circumstance, *own))));
+    out.push_back(fmt::format(
+        "{} beats {}, as written: its loss is no higher, and it adds {} instead of {}.",
+        described(sweep, *by), label, all_added(sweep, sweep.point(group.circumstance, *by)),
+        all_added(sweep, sweep.point(group.circumstance, *own))));
     return;
   }
   std::string text =
@@ -344,7 +372,7 @@ void say_own(Sentences& out, const SweepReport& report, const SweepGroup& group)
     if (const auto by = dominator_of(sweep, group.circumstance, *own, reading))
       text += fmt::format("; if the loss follows the {} of blocks alone, {} does: {}",
                           reading == Reading::by_count ? "number" : "size", described(sweep, *by),
-                          all_added(sweep.point(group.circumstance, *by)));
+                          all_added(sweep, sweep.point(group.circumstance, *by)));
   out.push_back(text + ".");
 }
 
@@ -384,14 +412,22 @@ void say_break_even(Sentences& out, const SweepReport& report, const SweepGroup&
   serving.training.reset();
   if (serving.decode || serving.prefill)
     text += fmt::format(". Serving pays {} for it, for as long as the model is used",
-                        all_added(serving));
+                        all_added(sweep, serving));
   out.push_back(text + ".");
 }
 
-/// "8", "8 and 16", "14 to 53".
+/// "8", "8 and 16", "14, 18 and 26 to 30".
 std::string sizes_text(const std::vector<Count>& sizes) {
-  return sizes.size() > 2 ? fmt::format("{} to {}", sizes.front(), sizes.back())
-                          : fmt::format("{}", fmt::join(sizes, " and "));
+  Sentences runs;
+  for (std::size_t i = 0; i < sizes.size();) {
+    std::size_t last = i;
+    while (last + 1 < sizes.size() && sizes[last + 1] == sizes[last] + 1) ++last;
+    runs.push_back(
+        last == i ? std::to_string(sizes[i])
+                  : fmt::format("{} {} {}", sizes[i], last == i + 1 ? "and" : "to", sizes[last]));
+    i = last + 1;
+  }
+  return listed(runs);
 }
 
 bool is_divisor(const Partition& blocks) { return blocks.num_layers % blocks.block_size == 0; }
@@ -410,8 +446,10 @@ std::optional<Fewest> fewest(const Sweep& sweep, std::size_t convention,
     const Partition& blocks = *blocks_of(choice.path.scheme);
     const ConventionMean& mean = *choice.mean[convention];
     if (!mean.is_inside_domain || !takes(blocks)) continue;
-    if (!best || mean.mean_d < best->mean_d) best = Fewest{mean.mean_d, {}};
-    if (mean.mean_d == best->mean_d) best->sizes.push_back(blocks.block_size);
+    // Scalars beside the vectors are too few to tell sizes apart.
+    const auto shown = [](double mean_d) { return std::llround(100 * mean_d); };
+    if (!best || shown(mean.mean_d) < shown(best->mean_d)) best = Fewest{mean.mean_d, {}};
+    if (shown(mean.mean_d) == shown(best->mean_d)) best->sizes.push_back(blocks.block_size);
   }
   return best;
 }
@@ -466,6 +504,7 @@ std::vector<std::string> sweep_reasons(const SweepReport& report, const SweepGro
   say_own(out, report, group);
   if (said.best) say_schedule(out, group);
   say_readings(out, group, said);
+  say_full(out, group);
   if (said.best) say_cut_decoder_layer(out, group, *said.best);
   say_fewest(out, group);
   if (said.best) say_break_even(out, report, group, *said.best);

@@ -1,5 +1,6 @@
 // The choices of a group as rows, and the recommendations of all groups.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -58,9 +59,11 @@ bool is_shown(const SweepGroup& group, const Notes& notes, std::size_t choice) {
   return is_named || (is_published && is_plain) || choice + 1 == choices.size();
 }
 
-std::string added_text(const std::optional<AddedTime>& added) {
+std::string added_text(const Study& study, WorkloadKind workload,
+                       const std::optional<AddedTime>& added) {
   if (!added) return "";
-  return added->overhead ? format_ratio(added->overhead->value, Sign::always)
+  return added->overhead ? format_value_beside(added->overhead->value,
+                                               overhead_limit(study, workload).limit, Sign::always)
                          : format_seconds(added->delta.value, Sign::always);
 }
 
@@ -143,10 +146,11 @@ std::vector<std::string> cells(const SweepGroup& group, const Shape& shape, cons
     const Partition* blocks = source_blocks(*point.choice);
     row.push_back(blocks == nullptr ? "" : std::to_string(blocks->num_blocks));
   }
-  if (shape.decode) row.push_back(added_text(point.decode));
-  if (shape.prefill) row.push_back(added_text(point.prefill));
-  if (shape.training) row.push_back(added_text(point.training));
-  row.push_back(loss_text(point.choice->quality.by_size));
+  if (shape.decode) row.push_back(added_text(sweep.study(), WorkloadKind::decode, point.decode));
+  if (shape.prefill) row.push_back(added_text(sweep.study(), WorkloadKind::prefill, point.prefill));
+  if (shape.training)
+    row.push_back(added_text(sweep.study(), WorkloadKind::training, point.training));
+  row.push_back(loss_text(point.choice->quality.counted()));
   std::vector<std::string> remarks;
   if (shape.budgets) remarks.push_back(verdict_text(sweep, point));
   if (is_bound(point.choice->path.scheme, point.choice->schedule))
@@ -216,10 +220,20 @@ std::string sweep_legend(const SweepReport& report, const SweepGroup& group) {
   const auto exists = static_cast<std::size_t>(
       std::count_if(group.sweep().choices().begin(), group.sweep().choices().end(),
                     [](const SweepChoice& choice) { return choice.refused.empty(); }));
-  std::string text =
-      "decode, prefill, training: time added to the step with the fused standard residual, in per "
-      "cent where that step is known. loss: published for 32 layers by layers a block, ~ between two "
-      "points.";
+  const Shape shape = shape_of(group.sweep(), group.circumstance);
+  std::vector<std::string> workloads;
+  if (shape.decode) workloads.emplace_back("decode");
+  if (shape.prefill) workloads.emplace_back("prefill");
+  if (shape.training) workloads.emplace_back("training");
+  std::string text;
+  if (!workloads.empty())
+    text = fmt::format(
+        "{}: time added to the step with the fused standard residual, in per cent where that step is "
+        "known. ",
+        fmt::join(workloads, ", "));
+  text +=
+      "loss: published for 32 layers, by the size of blocks or by their number, whichever is higher; "
+      "~ between two points.";
   if (shown < exists)
     text +=
         fmt::format(" {} of {} choices; --format csv has all, and every number.", shown, exists);

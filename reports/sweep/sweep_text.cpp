@@ -20,7 +20,8 @@ std::string opening(const SweepReport& report) {
   std::string text = fmt::format("{} point{}", format_count(static_cast<Count>(num_points(report))),
                                  num_points(report) == 1 ? "" : "s");
   if (groups > 1)
-    text += fmt::format(" under {} circumstances", format_count(static_cast<Count>(groups)));
+    text += fmt::format(", {} circumstances each with a choice of its own",
+                        format_count(static_cast<Count>(groups)));
   return text;
 }
 

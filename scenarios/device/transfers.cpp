@@ -2,6 +2,7 @@
 #include "scenarios/device/transfers.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>

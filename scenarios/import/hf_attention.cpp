@@ -279,11 +279,24 @@ ImportedRecord linear(const HfModel& model, ConfigSection& section, const Config
       .build();
 }
 
-std::vector<ImportedRecord> hybrid(const HfModel& model) {
+/// Kimi Linear and GLM name the layers of each kind.
+struct HybridLayers {
+  ConfigSection section;
+  ConfigValue linear;
+  ConfigValue full;
+};
+
+HybridLayers hybrid_layers(const HfModel& model) {
   ConfigSection section =
       model.config.at({"linear_attn_config"}, "which layers have linear attention").section();
   const ConfigValue linear_layers = section.at({"kda_layers"}, "layers, counted from 1");
   const ConfigValue full_layers = section.at({"full_attn_layers"}, "layers, counted from 1");
+  return {section, linear_layers, full_layers};
+}
+
+/// Whether each decoder layer of a hybrid has latent attention.
+std::vector<bool> latent_layers(const HfModel& model, const ConfigValue& linear_layers,
+                                const ConfigValue& full_layers) {
   std::vector<std::string> owners(static_cast<std::size_t>(model.num_decoder_layers));
   mark(model, linear_layers, owners);
   mark(model, full_layers, owners);
@@ -294,6 +307,12 @@ std::vector<ImportedRecord> hybrid(const HfModel& model) {
                                    static_cast<Count>(i) + model.type.first_layer));
     is_latent.push_back(owners[i] == full_layers.path());
   }
+  return is_latent;
+}
+
+std::vector<ImportedRecord> hybrid(const HfModel& model) {
+  auto [section, linear_layers, full_layers] = hybrid_layers(model);
+  const std::vector<bool> is_latent = latent_layers(model, linear_layers, full_layers);
   check_layer_types(model, is_latent);
   std::vector<ImportedRecord> records;
   const Count num_latent = std::count(is_latent.begin(), is_latent.end(), true);
@@ -310,9 +329,17 @@ std::vector<ImportedRecord> hybrid(const HfModel& model) {
   return records;
 }
 
-/// Qwen3-Next: how many layers have linear attention, and the key that says so.
-FoundCount linear_layers(const HfModel& model) {
-  Count num_linear = 0;
+/// Qwen3-Next: which layers have linear attention, and the key that says so.
+struct LinearLayers {
+  std::vector<bool> is_linear;
+  Position position;
+  std::string source;
+
+  Count count() const { return std::count(is_linear.begin(), is_linear.end(), true); }
+};
+
+LinearLayers linear_layers(const HfModel& model) {
+  std::vector<bool> is_linear;
   const auto every = model.config.find({"full_attention_interval"});
   if (const auto types = model.config.find({"layer_types"})) {
     const std::vector<std::string> words = types->words();
@@ -323,14 +350,14 @@ FoundCount linear_layers(const HfModel& model) {
           (!is_indexed || model.type.indexer == Indexing::absent))
         types->fail(
             fmt::format("holds '{}'; must be full_attention or linear_attention", printable(word)));
-      if (word == "linear_attention") ++num_linear;
+      is_linear.push_back(word == "linear_attention");
     }
-    return {num_linear, types->position(), types->path()};
+    return {is_linear, types->position(), types->path()};
   }
   const ConfigValue step =
       model.config.at({"full_attention_interval"}, "which layers have linear attention");
-  return {model.num_decoder_layers - model.num_decoder_layers / step.count(), step.position(),
-          step.path()};
+  for (Count i = 1; i <= model.num_decoder_layers; ++i) is_linear.push_back(i % step.count() != 0);
+  return {is_linear, step.position(), step.path()};
 }
 
 /// Qwen4-Exp: an indexer with one key for several tokens, the mean of theirs.
@@ -357,11 +384,11 @@ std::vector<ImportedRecord> gated_delta(const HfModel& model) {
   if (key_dim.count() != value_dim.count())
     value_dim.fail(
         fmt::format("{} is {}; only equal ones are understood", key_dim.path(), key_dim.count()));
-  const FoundCount layers = linear_layers(model);
+  const LinearLayers layers = linear_layers(model);
   const auto gate = config.find({"attn_output_gate"});
   std::vector<ImportedRecord> records;
-  if (layers.count > 0)
-    records.push_back(RecordBuilder(config, "linear", layers.count, layers.position)
+  if (layers.count() > 0)
+    records.push_back(RecordBuilder(config, "linear", layers.count(), layers.position)
                           .cite(layers.source)
                           .add("heads", config.at({"linear_num_value_heads"}, why))
                           .add("head_dim", key_dim)
@@ -369,7 +396,7 @@ std::vector<ImportedRecord> gated_delta(const HfModel& model) {
                           .add("key_heads", config.at({"linear_num_key_heads"}, why))
                           .add("decay", "per_head", layers.position)
                           .build());
-  const Count num_full = model.num_decoder_layers - layers.count;
+  const Count num_full = model.num_decoder_layers - layers.count();
   if (num_full == 0) return records;
   RecordBuilder full = grouped_record(model, layers.source, num_full);
   if (!gate || gate->flag()) {
@@ -399,6 +426,16 @@ std::vector<ImportedRecord> import_attention(const HfModel& model) {
       return gated_delta(model);
   }
   return {};
+}
+
+std::vector<bool> linear_attention_layers(const HfModel& model) {
+  if (model.type.attention == AttentionForm::gated_delta) return linear_layers(model).is_linear;
+  std::vector<bool> is_linear(static_cast<std::size_t>(model.num_decoder_layers), false);
+  if (model.type.attention != AttentionForm::hybrid) return is_linear;
+  const HybridLayers layers = hybrid_layers(model);
+  is_linear = latent_layers(model, layers.linear, layers.full);
+  is_linear.flip();
+  return is_linear;
 }
 
 }  // namespace depthcost

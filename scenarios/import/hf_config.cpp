@@ -2,6 +2,7 @@
 #include "scenarios/import/hf_config.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -150,21 +151,25 @@ void ConfigSection::refuse_others() const {
 HfConfig::HfConfig(const Node& document, std::string label)
     : label_(std::move(label)), top_(document, ""), nested_(nested_section(top_)) {}
 
-void HfConfig::set_defaults(std::string_view model_type, std::string_view json) {
-  defaults_document_ = std::make_unique<Node>(parse_json(json, label_));
+void HfConfig::add_defaults(std::string_view model_type, std::string_view json) {
+  auto document = std::make_unique<Node>(parse_json(json, label_));
   // What is wrong with a default is reported where the key is absent.
-  for (Member& member : std::get<Map>(defaults_document_->content).members)
+  for (Member& member : std::get<Map>(document->content).members)
     member.value.position = position();
-  defaults_.emplace(*defaults_document_, fmt::format("transformers' {}.", model_type));
+  defaults_.emplace_back(*document, fmt::format("transformers' {}.", model_type));
+  default_documents_.push_back(std::move(document));
 }
 
 std::optional<ConfigValue> HfConfig::find(const Aliases& names) {
   const auto at_top = top_.find(names);
   const auto nested = nested_ ? nested_->find(names) : std::nullopt;
   if (nested || at_top) return nested ? nested : at_top;
-  const auto fallback = defaults_ ? defaults_->find(names) : std::nullopt;
-  if (fallback) has_used_defaults_ = true;
-  return fallback;
+  for (ConfigSection& defaults : defaults_)
+    if (const auto fallback = defaults.find(names)) {
+      has_used_defaults_ = true;
+      return fallback;
+    }
+  return std::nullopt;
 }
 
 ConfigValue HfConfig::at(const Aliases& names, std::string_view why) {

@@ -89,8 +89,9 @@ class HfConfig {
   /// Where the decoder's section begins: the place to report what is missing.
   const Position& position() const { return (nested_ ? *nested_ : top_).position(); }
 
-  /// Takes a JSON object of defaults; paths name them "transformers' llama4_text.head_dim".
-  void set_defaults(std::string_view model_type, std::string_view json);
+  /// Takes a JSON object of defaults; paths name them "transformers' llama4_text.head_dim". Where
+  /// there are several, the first one that has a key counts.
+  void add_defaults(std::string_view model_type, std::string_view json);
 
   /// Whether find() or at() has returned one of them.
   bool has_used_defaults() const { return has_used_defaults_; }
@@ -115,8 +116,8 @@ class HfConfig {
   std::string label_;
   ConfigSection top_;
   std::optional<ConfigSection> nested_;
-  std::unique_ptr<Node> defaults_document_;
-  std::optional<ConfigSection> defaults_;
+  std::vector<std::unique_ptr<Node>> default_documents_;
+  std::vector<ConfigSection> defaults_;
   bool has_used_defaults_ = false;
 };
 

@@ -7,14 +7,16 @@
 namespace depthcost {
 namespace {
 
+// Beginnings of words.
 constexpr auto kStructural = std::to_array<std::string_view>(
-    {"attn",   "attention", "expert",   "moe",    "mlp",          "ffn",      "layer",    "window",
-     "rank",   "lora",      "hc_",      "mhc",    "hyper",        "ssm",      "mamba",    "conv",
-     "state",  "residual",  "stream",   "block",  "sparse",       "index",    "head",     "kv_",
-     "kda",    "gdn",       "delta",    "linear", "latent",       "compress", "recurren", "hash",
-     "engram", "memory",    "parallel", "dense",  "intermediate", "dim",      "cross",    "encoder",
-     "skip",   "loop",      "repeat",   "share",  "hidden_size",  "mla",      "quant",    "altup",
-     "mtp",    "ngram",     "ple_",     "cca"});
+    {"attn",   "attention",    "expert",      "moe",      "mlp",     "ffn",      "layer",
+     "window", "rank",         "lora",        "hc_",      "mhc",     "hyper",    "ssm",
+     "mamba",  "conv",         "state",       "residual", "stream",  "block",    "sparse",
+     "index",  "head",         "kv_",         "kda",      "gdn",     "delta",    "linear",
+     "latent", "compress",     "recurren",    "hash",     "engram",  "memory",   "parallel",
+     "dense",  "intermediate", "dim",         "cross",    "encoder", "skip",     "loop",
+     "repeat", "share",        "hidden_size", "mla",      "quant",   "altup",    "mtp",
+     "ngram",  "ple_",         "cca",         "nhead",    "nlayer",  "sublayer", "multihead"});
 
 // Biases, norms, dropout, routing, initial values, generation and training: keys in the configs of
 // known model types (ai-dynamo/aiconfigurator @095f58a5 model_configs, GPT-2's, DeepSeek's
@@ -26,6 +28,7 @@ constexpr auto kHarmless = std::to_array<std::string_view>({
     "activation_situ_linear_beta",
     "attention_bias",
     "attention_dropout",
+    "attention_multiplier",
     "attention_out_bias",
     "attn_implementation",
     "attn_logit_softcapping",
@@ -55,31 +58,44 @@ constexpr auto kHarmless = std::to_array<std::string_view>({
     "query_pre_attn_scalar",
     "reorder_and_upcast_attn",
     "residual_dropout",
+    "residual_multiplier",
     "rotary_dim",
     "scale_attn_by_inverse_layer_idx",
     "scale_attn_weights",
     "tie_encoder_decoder",
 });
 
+/// Whether one of the key's words, between underscores, begins with the pattern.
+bool has_word(std::string_view key, std::string_view pattern) {
+  for (std::size_t at = key.find(pattern); at != std::string_view::npos;
+       at = key.find(pattern, at + 1))
+    if (at == 0 || key[at - 1] == '_') return true;
+  return false;
+}
+
 /// Whether the value says that there is none of what the key names. An empty map says so only for
-/// pruned heads; elsewhere, as in Mamba's `ssm_cfg`, it stands for defaults.
+/// pruned heads; elsewhere, as in Mamba's `ssm_cfg`, it stands for defaults. A number or a flag
+/// says so only for LoRA, of which InternVL has a rank.
 bool is_empty(std::string_view key, const Node& value) {
+  if (const auto* scalar = std::get_if<ScalarNode>(&value.content))
+    return !scalar->quoted && (scalar->text == "0" || scalar->text == "false") &&
+           has_word(key, "lora");
   if (const auto* list = std::get_if<List>(&value.content)) return list->items.empty();
   const auto* map = std::get_if<Map>(&value.content);
   return map != nullptr && map->members.empty() && key == "pruned_heads";
 }
 
+// InternVL selects a layer of its vision encoder.
 constexpr auto kOtherModalities = std::to_array<std::string_view>(
-    {"vision", "image", "video", "audio", "media", "mm_", "projector"});
+    {"vision", "image", "video", "audio", "media", "mm_", "projector", "select_layer"});
 
 }  // namespace
 
 bool may_change_structure(std::string_view key, const Node& value) {
   if (is_empty(key, value)) return false;
   if (std::find(kHarmless.begin(), kHarmless.end(), key) != kHarmless.end()) return false;
-  return std::any_of(kStructural.begin(), kStructural.end(), [&](std::string_view pattern) {
-    return key.find(pattern) != std::string_view::npos;
-  });
+  return std::any_of(kStructural.begin(), kStructural.end(),
+                     [&](std::string_view pattern) { return has_word(key, pattern); });
 }
 
 bool is_of_another_modality(std::string_view key) {

@@ -1,5 +1,6 @@
 // MLPs: which decoder layers have experts, and their numbers.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -289,6 +290,15 @@ std::vector<ImportedRecord> import_mlp(const HfModel& model) {
   if (pattern.num(Kind::dense) > 0) records.push_back(dense_record(model, pattern));
   records.push_back(expert_record(model, *experts, pattern));
   return records;
+}
+
+std::vector<bool> expert_layers(const HfModel& model) {
+  const auto num_layers = static_cast<std::size_t>(model.num_decoder_layers);
+  std::vector<bool> layers(num_layers, false);
+  if (!model.config.find(kExpertKeys)) return layers;
+  const Pattern pattern = read_pattern(model);
+  for (std::size_t i = 0; i < num_layers; ++i) layers[i] = pattern.kinds[i] == Kind::experts;
+  return layers;
 }
 
 }  // namespace depthcost

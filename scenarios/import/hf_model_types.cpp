@@ -2,6 +2,7 @@
 #include "scenarios/import/hf_model_types.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -31,6 +32,7 @@ constexpr std::string_view kIndexKeys =
 // Published configs of these types leave out what their class in transformers has as a default, or
 // what its code fixes: Gemma2Config, Gemma3TextConfig, Llama4TextConfig and Llama4TextMoe,
 // FalconConfig, GPT2Config, DeepseekV3Config, Glm4MoeConfig.
+constexpr std::string_view kGemmaDefaults = R"({"head_dim": 256, "tie_word_embeddings": true})";
 constexpr std::string_view kGemma2Defaults =
     R"({"head_dim": 256, "sliding_window": 4096, "tie_word_embeddings": true})";
 constexpr std::string_view kGemma3Defaults =
@@ -207,6 +209,24 @@ constexpr std::array kModelTypes{
         .name = "zaya", .is_zaya = true, .scheme = "residual_scaling", .remark = kIdleExpert},
 };
 
+struct OtherDefaults {
+  std::string_view name;
+  std::string_view defaults;
+};
+
+constexpr std::string_view kTiedHead = R"({"tie_word_embeddings": true})";
+constexpr std::string_view kOwnHead = R"({"tie_word_embeddings": false})";
+
+// Types that have no row above, and are read as one that has: the configuration classes in
+// transformers @008e5743, StableLM's @05cd1ec1, 2026-11-29.
+constexpr std::array kOtherDefaults{
+    OtherDefaults{"cohere", kTiedHead},   OtherDefaults{"cohere2", kTiedHead},
+    OtherDefaults{"ernie4_5", kTiedHead}, OtherDefaults{"gemma", kGemmaDefaults},
+    OtherDefaults{"glm4", kOwnHead},      OtherDefaults{"granite", kOwnHead},
+    OtherDefaults{"olmo3", kOwnHead},     OtherDefaults{"smollm3", kTiedHead},
+    OtherDefaults{"stablelm", kOwnHead},  OtherDefaults{"starcoder2", kTiedHead},
+};
+
 /// DeepSeek's inference configs and Meta's params.json name no model_type; both write `dim`.
 HfModelType unnamed_type(HfConfig& config) {
   HfModelType type{.name = "configs with 'dim'",
@@ -267,6 +287,15 @@ HfModelType asked_type(std::string_view family) {
 }
 
 }  // namespace
+
+std::optional<std::string_view> defaults_of(std::string_view model_type) {
+  if (const HfModelType* type = find_type(model_type)) return type->defaults;
+  const auto* other =
+      std::find_if(kOtherDefaults.begin(), kOtherDefaults.end(),
+                   [&](const OtherDefaults& known) { return known.name == model_type; });
+  if (other == kOtherDefaults.end()) return std::nullopt;
+  return other->defaults;
+}
 
 HfModelType model_type_of(HfConfig& config, std::string_view family) {
   const auto model_type = config.find({"model_type"});

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "scenarios/import/hf_config.hpp"
@@ -74,6 +75,10 @@ struct HfModelType {
   std::string_view defaults = "{}";  // of its class in transformers, which a config may leave out
   std::string_view remark;           // what a model file cannot say of it
 };
+
+/// The defaults of a `model_type` in transformers, as JSON, also of some that are read with --as
+/// alone. Nothing for others.
+std::optional<std::string_view> defaults_of(std::string_view model_type);
 
 /// The model type of the config, or the one named `family`, whatever the config says. Throws
 /// InputError for one that is not known.

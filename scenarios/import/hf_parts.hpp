@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "model/architecture/architecture.hpp"
 #include "scenarios/import/hf_config.hpp"
 #include "scenarios/import/hf_model_types.hpp"
 #include "scenarios/import/imported_model.hpp"
@@ -61,8 +62,16 @@ std::vector<ImportedRecord> import_draft(const HfModel& model,
                                          const std::vector<ImportedRecord>& attention,
                                          const std::vector<ImportedRecord>& mlp);
 
-/// dtype, weight_dtype and, where they differ, expert_dtype and kv_dtype.
-std::vector<ImportedKey> import_dtypes(const HfModel& model);
+/// Which decoder layers have linear attention, and which have experts.
+std::vector<bool> linear_attention_layers(const HfModel& model);
+std::vector<bool> expert_layers(const HfModel& model);
+
+ImportedKey import_dtype(const HfModel& model);
+
+/// weight_dtype and, where they differ, expert_dtype and kv_dtype. `architecture` is what the other
+/// keys say, of which a checkpoint may leave some weights unquantised.
+std::vector<ImportedKey> import_weight_dtypes(const HfModel& model,
+                                              const Architecture& architecture);
 
 /// scheme, and what it needs.
 std::vector<ImportedKey> import_residual(const HfModel& model);

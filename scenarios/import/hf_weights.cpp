@@ -1,10 +1,14 @@
 // Storage: of the residual stream and the weights, of quantised ones, of experts.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
+#include "scenarios/import/hf_module_names.hpp"
 #include "scenarios/import/hf_parts.hpp"
+#include "scenarios/import/hf_spared.hpp"
 
 namespace depthcost {
 namespace {
@@ -65,60 +69,143 @@ void require_spared_attention(const ConfigValue& list) {
   list.fail("self_attn is not on it; only quantised experts are understood");
 }
 
-/// Whether a module is a projection of the decoder's attention, or a pattern of all of them.
-bool is_attention(std::string_view module) {
-  for (const std::string_view tower : {"vision", "visual", "audio"})
-    if (module.find(tower) != std::string_view::npos) return false;
-  constexpr std::string_view kEnds[] = {"self_attn", "self_attn.*", "self_attn.q_proj",
-                                        "self_attn.o_proj"};
-  while (module.ends_with(".*") && !module.ends_with("self_attn.*")) module.remove_suffix(2);
-  return std::any_of(std::begin(kEnds), std::end(kEnds),
-                     [&](std::string_view end) { return module.ends_with(end); });
-}
-
-/// Whether a list of modules that stay unquantised names attention, as that of GLM-5.3-Flash does.
-/// Compressed tensors have another key for it, and patterns.
-std::optional<ConfigValue> spares_attention(ConfigSection& section) {
-  auto list = section.find({"modules_to_not_convert", "ignore"});
-  if (!list) return std::nullopt;
-  const std::vector<std::string> modules = list->words();
-  if (std::any_of(modules.begin(), modules.end(), is_attention)) return list;
-  return std::nullopt;
-}
-
 Storage stored(const HfModel& model, std::string dtype, const ConfigValue& named) {
   return {std::move(dtype), named.position(),
           fmt::format("{} {}", model.config.cite({named.path()}), named.word())};
 }
 
-/// All matrices in `storage`, or all but those of attention. weight_dtype is that of attention and
-/// dense MLPs alike: without experts it is that of the MLPs, which are most of the weights.
-WeightStorage quantised_to(const Storage& storage, const HfModel& model, const Storage& plain,
-                           ConfigSection& section) {
-  const auto spared = spares_attention(section);
-  if (!spared) return {storage, storage};
-  if (!model.config.find(kExpertKeys)) {
-    model.remarks.push_back(fmt::format(
-        "Attention is not quantised, and is counted in {} like the MLPs.", storage.dtype));
-    return {storage, storage};
+/// "dense MLPs of layers 0, 125": where a part has weights that are spared, or others.
+std::string part_text(const SparedPart& part, bool is_spared) {
+  constexpr std::size_t kMaxListed = 12;
+  std::vector<std::size_t> layers;
+  bool is_whole = true;
+  for (std::size_t i = 0; i < part.weights.size(); ++i) {
+    const double chosen = is_spared ? part.spared[i] : part.weights[i] - part.spared[i];
+    if (chosen == 0) continue;
+    layers.push_back(i);
+    is_whole = is_whole && chosen == part.weights[i];
   }
-  model.remarks.emplace_back(
-      "Attention is not quantised. Shared experts and dense MLPs are counted like attention, in "
-      "weight_dtype.");
-  return {
-      {plain.dtype, spared->position(),
-       fmt::format("{}; {} names attention", plain.source, model.config.cite({spared->path()}))},
-      storage};
+  const auto num_layers = static_cast<std::size_t>(
+      std::count_if(part.weights.begin(), part.weights.end(), [](double w) { return w > 0; }));
+  std::string text(part.name);
+  if (layers.size() < num_layers)
+    text +=
+        layers.size() > kMaxListed
+            ? fmt::format(" of {} layers", layers.size())
+            : fmt::format(" of layer{} {}", layers.size() == 1 ? "" : "s", fmt::join(layers, ", "));
+  return text + (is_whole ? "" : " in part");
 }
 
-WeightStorage in_fp8(const HfModel& model, const Storage& plain, ConfigSection& section,
-                     const ConfigValue& named) {
-  return quantised_to(stored(model, "fp8", named), model, plain, section);
+double sum_of(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0);
+}
+
+/// Whether most weights of the parts that share one key are spared.
+bool is_mostly_spared(const std::vector<SparedPart>& parts, bool is_routed) {
+  double spared = 0;
+  double others = 0;
+  for (const SparedPart& part : parts) {
+    if (part.is_routed != is_routed) continue;
+    spared += sum_of(part.spared);
+    others += sum_of(part.weights) - sum_of(part.spared);
+  }
+  return spared > others;
+}
+
+/// Weights that the model file gives another dtype than the checkpoint, and the parts they are of.
+struct Miscounted {
+  double weights = 0;
+  std::vector<std::string> parts;
+
+  void add(const SparedPart& part, bool is_spared) {
+    const double spared = sum_of(part.spared);
+    const double more = is_spared ? spared : sum_of(part.weights) - spared;
+    if (more == 0) return;
+    weights += more;
+    parts.push_back(part_text(part, is_spared));
+  }
+};
+
+std::string gigabytes(double bytes) {
+  const double number = bytes / 1e9;
+  return number < 100 ? fmt::format("{:.3g} GB", number) : fmt::format("{:.0f} GB", number);
+}
+
+/// What a checkpoint's own keys are read with, and the model that they are of.
+struct Checkpoint {
+  const HfModel& model;
+  const Architecture& architecture;
+  Storage plain;  // of what is not quantised
+};
+
+double bytes_of(const Storage& storage) {
+  return bytes_per_weight(named<WeightDtype>(storage.dtype).value());
+}
+
+void remark_on_miscounts(const Checkpoint& file, const Storage& quantised, std::string_view list,
+                         const Miscounted& too_small, const Miscounted& too_large) {
+  const double each = bytes_of(file.plain) - bytes_of(quantised);
+  const std::string& plain = file.plain.dtype;
+  if (too_small.weights > 0)
+    file.model.remarks.push_back(fmt::format(
+        "Weights are counted {} too small. {} leaves these in {}, and they are counted in {}: {}.",
+        gigabytes(too_small.weights * each), list, plain, quantised.dtype,
+        fmt::join(too_small.parts, "; ")));
+  if (too_large.weights > 0)
+    file.model.remarks.push_back(fmt::format(
+        "Weights are counted {} too large. These are {}, and they are counted in {} like those "
+        "that {} names: {}.",
+        gigabytes(too_large.weights * each), quantised.dtype, plain, list,
+        fmt::join(too_large.parts, "; ")));
+}
+
+void remark_on_unread(const Checkpoint& file, std::string_view dtype, std::string_view list,
+                      std::vector<std::string> unread) {
+  constexpr std::size_t kMaxShown = 3;
+  if (unread.empty()) return;
+  const std::string more =
+      unread.size() > kMaxShown ? fmt::format(" and {} more", unread.size() - kMaxShown) : "";
+  unread.resize(std::min(unread.size(), kMaxShown));
+  for (std::string& expression : unread) expression = fmt::format("'{}'", printable(expression));
+  file.model.remarks.push_back(
+      fmt::format("What {} means by {}{} is not understood, and is counted in {}.", list,
+                  fmt::join(unread, ", "), more, dtype));
+}
+
+/// All matrices in `storage`, but for those that a list leaves as they are. One key has the dtype
+/// of attention, dense MLPs and shared experts, another that of routed experts: each says what most
+/// of its weights have, and a remark says how many bytes the others are.
+WeightStorage quantised_to(const Storage& storage, const Checkpoint& file, ConfigSection& section) {
+  const auto list = section.find({"modules_to_not_convert", "ignore", "ignored_layers"});
+  if (!list) return {storage, storage};
+  const ModuleNames named(*list, file.model.num_decoder_layers);
+  const std::vector<SparedPart> parts = spared_parts(file.model, file.architecture, named);
+  const bool is_plain = is_mostly_spared(parts, false);
+  const bool has_plain_experts =
+      has_experts(file.architecture) ? is_mostly_spared(parts, true) : is_plain;
+  Miscounted too_small;
+  Miscounted too_large;
+  for (const SparedPart& part : parts) {
+    if (part.is_routed ? has_plain_experts : is_plain)
+      too_large.add(part, false);
+    else
+      too_small.add(part, true);
+  }
+  remark_on_miscounts(file, storage, list->path(), too_small, too_large);
+  remark_on_unread(file, storage.dtype, list->path(), named.unread());
+  const Storage spared{file.plain.dtype, list->position(),
+                       fmt::format("{}; {} spares most of these weights", file.plain.source,
+                                   file.model.config.cite({list->path()}))};
+  return {is_plain ? spared : storage, has_plain_experts ? spared : storage};
+}
+
+WeightStorage in_fp8(const Checkpoint& file, ConfigSection& section, const ConfigValue& named) {
+  return quantised_to(stored(file.model, "fp8", named), file, section);
 }
 
 /// Whole numbers of 4 bits in groups with a scale. `numbers` says how many bits and weights.
-WeightStorage in_int4(const HfModel& model, const Storage& plain, ConfigSection& section,
-                      ConfigSection& numbers) {
+WeightStorage in_int4(const Checkpoint& file, ConfigSection& section, ConfigSection& numbers) {
+  const HfConfig& config = file.model.config;
   const ConfigValue bits = numbers.at({"bits", "num_bits", "w_bit"}, "how weights are stored");
   if (bits.count() != 4) bits.fail("must be 4");
   const ConfigValue group =
@@ -128,16 +215,16 @@ WeightStorage in_int4(const HfModel& model, const Storage& plain, ConfigSection&
     return quantised_to(
         {"int4_g128", bits.position(),
          fmt::format("{} {}, {} -1: a scale for each channel, counted as groups of 128",
-                     model.config.cite({bits.path()}), bits.count(), group.path())},
-        model, plain, section);
+                     config.cite({bits.path()}), bits.count(), group.path())},
+        file, section);
   constexpr std::array kSizes{"32", "64", "128"};
   if (std::find(kSizes.begin(), kSizes.end(), group.text()) == kSizes.end())
     group.fail("must be 32, 64, 128 or -1");
   const Count size = group.count();
   const Storage storage{
       fmt::format("int4_g{}", size), bits.position(),
-      fmt::format("{} {}, {}", model.config.cite({bits.path(), group.path()}), bits.count(), size)};
-  return quantised_to(storage, model, plain, section);
+      fmt::format("{} {}, {}", config.cite({bits.path(), group.path()}), bits.count(), size)};
+  return quantised_to(storage, file, section);
 }
 
 /// The one group of modules that compressed-tensors quantises alike.
@@ -153,12 +240,12 @@ ConfigSection weights_of_group(ConfigSection& section) {
 }
 
 /// Formats of the library compressed-tensors.
-WeightStorage compressed(const HfModel& model, const Storage& plain, ConfigSection& section) {
+WeightStorage compressed(const Checkpoint& file, ConfigSection& section) {
   const ConfigValue format = section.at({"format"}, "how weights are stored");
-  if (format.word() == "float-quantized") return in_fp8(model, plain, section, format);
+  if (format.word() == "float-quantized") return in_fp8(file, section, format);
   if (format.word() == "pack-quantized") {
     ConfigSection weights = weights_of_group(section);
-    return in_int4(model, plain, section, weights);
+    return in_int4(file, section, weights);
   }
   if (format.word() != "mxfp4-pack-quantized")
     format.fail(
@@ -166,21 +253,19 @@ WeightStorage compressed(const HfModel& model, const Storage& plain, ConfigSecti
         "quantization_config the weights have the dtype of the model, which may be four times as "
         "large");
   require_spared_attention(section.at({"ignore"}, "what is not quantised"));
-  return {plain, stored(model, "mxfp4", format)};
+  return {file.plain, stored(file.model, "mxfp4", format)};
 }
 
-WeightStorage quantised(const HfModel& model, const Storage& plain, const ConfigValue& value) {
+WeightStorage quantised(const Checkpoint& file, const ConfigValue& value) {
   ConfigSection section = value.section();
   const ConfigValue method = section.at({"quant_method"}, "how weights are stored");
-  if (method.word() == "fp8" || method.word() == "fbgemm_fp8")
-    return in_fp8(model, plain, section, method);
+  if (method.word() == "fp8" || method.word() == "fbgemm_fp8") return in_fp8(file, section, method);
   if (method.word() == "mxfp4") {
     require_spared_attention(section.at({"modules_to_not_convert"}, "what is not quantised"));
-    return {plain, stored(model, "mxfp4", method)};
+    return {file.plain, stored(file.model, "mxfp4", method)};
   }
-  if (method.word() == "compressed-tensors") return compressed(model, plain, section);
-  if (method.word() == "awq" || method.word() == "gptq")
-    return in_int4(model, plain, section, section);
+  if (method.word() == "compressed-tensors") return compressed(file, section);
+  if (method.word() == "awq" || method.word() == "gptq") return in_int4(file, section, section);
   method.fail(
       "must be fp8, fbgemm_fp8, mxfp4, awq, gptq or compressed-tensors; in a file without "
       "quantization_config the weights have the dtype of the model, which may be four times as "
@@ -202,15 +287,15 @@ std::optional<Storage> quantised_cache(const HfModel& model) {
                  fmt::format("{} {}", model.config.cite({bits.path()}), bits.count())};
 }
 
-WeightStorage read_weights(const HfModel& model, const Storage& plain) {
-  const auto written = model.config.find({"torch_dtype", "dtype"});
+WeightStorage read_weights(const Checkpoint& file) {
+  HfConfig& config = file.model.config;
+  const auto written = config.find({"torch_dtype", "dtype"});
   if (written && written->word() == "fp8") {
-    const Storage storage{"fp8", written->position(),
-                          model.config.cite({written->path()}) + " fp8"};
+    const Storage storage{"fp8", written->position(), config.cite({written->path()}) + " fp8"};
     return {storage, storage};
   }
-  const auto quantisation = model.config.find({"quantization_config"});
-  return quantisation ? quantised(model, plain, *quantisation) : WeightStorage{plain, plain};
+  const auto quantisation = config.find({"quantization_config"});
+  return quantisation ? quantised(file, *quantisation) : WeightStorage{file.plain, file.plain};
 }
 
 /// DeepSeek-V4 names the experts' own; fp4 is stored as MXFP4 (E2M1, E8M0 scales): comment in
@@ -232,11 +317,13 @@ ImportedKey entry(const std::string& key, const Storage& storage) {
 
 }  // namespace
 
-std::vector<ImportedKey> import_dtypes(const HfModel& model) {
-  const Storage plain = read_dtype(model);
-  WeightStorage storage = read_weights(model, plain);
+ImportedKey import_dtype(const HfModel& model) { return entry("dtype", read_dtype(model)); }
+
+std::vector<ImportedKey> import_weight_dtypes(const HfModel& model,
+                                              const Architecture& architecture) {
+  WeightStorage storage = read_weights({model, architecture, read_dtype(model)});
   read_expert_dtype(model, storage);
-  std::vector<ImportedKey> keys{entry("dtype", plain), entry("weight_dtype", storage.weights)};
+  std::vector<ImportedKey> keys{entry("weight_dtype", storage.weights)};
   if (storage.experts.dtype != storage.weights.dtype)
     keys.push_back(entry("expert_dtype", storage.experts));
   if (const auto cache = quantised_cache(model)) keys.push_back(entry("kv_dtype", *cache));

@@ -60,16 +60,44 @@ const Aliases kMultiTokenPrediction{"num_nextn_predict_layers",
                                     "dspark_n_routed_experts",
                                     "dspark_num_experts_per_tok"};
 
+bool is_read_as_another(HfConfig& config, std::string_view family) {
+  const auto written = config.find({"model_type"});
+  return !family.empty() && (!written || written->text() != family);
+}
+
+/// The defaults of the type that the config names count before those of the one it is read as.
+void add_class_defaults(HfConfig& config, const HfModelType& type, std::string_view family) {
+  if (is_read_as_another(config, family))
+    if (const auto written = config.find({"model_type"}))
+      if (const auto defaults = defaults_of(written->text()))
+        config.add_defaults(written->text(), *defaults);
+  config.add_defaults(type.name, type.defaults);
+}
+
+/// That another model type was asked for than the config names.
+void remark_on_family(HfConfig& config, std::string_view family,
+                      std::vector<std::string>& remarks) {
+  const auto written = config.find({"model_type"});
+  if (!written) {
+    remarks.push_back(
+        fmt::format("Read as {}, as was asked for; the config names no model_type.", family));
+    return;
+  }
+  const std::string type = printable(written->text());
+  remarks.push_back(fmt::format("Read as {}, as was asked for; the config says {} '{}'.", family,
+                                written->path(), type));
+  if (defaults_of(written->text()) || config.find({"tie_word_embeddings"})) return;
+  remarks.push_back(
+      fmt::format("The config leaves out tie_word_embeddings, and what '{}' has as its default is "
+                  "not known: the output projection is counted as one of its own.",
+                  type));
+}
+
 /// What the model file cannot say, and that another model type was asked for.
 std::vector<std::string> remarks_of(HfConfig& config, const HfModelType& type,
                                     std::string_view family) {
   std::vector<std::string> remarks;
-  const auto written = config.find({"model_type"});
-  if (!family.empty() && (!written || written->text() != family))
-    remarks.push_back(fmt::format("Read as {}, as was asked for; {}.", family,
-                                  written ? fmt::format("the config says {} '{}'", written->path(),
-                                                        printable(written->text()))
-                                          : "the config names no model_type"));
+  if (is_read_as_another(config, family)) remark_on_family(config, family, remarks);
   if (!type.remark.empty()) remarks.emplace_back(type.remark);
   return remarks;
 }
@@ -90,7 +118,7 @@ ImportedModel import_config(std::string_view text, const std::string& file,
   const Node document = parse_json(text, file);
   HfConfig config(document, printable(file_label(file)));
   const HfModelType type = model_type_of(config, family);
-  config.set_defaults(type.name, type.defaults);
+  add_class_defaults(config, type, family);
   refuse_second_stack(config);
   const ConfigValue layers =
       bounded(config.at({"num_hidden_layers", "n_layer", "n_layers", "num_layers"},
@@ -116,19 +144,19 @@ ImportedModel import_config(std::string_view text, const std::string& file,
       .draft = {},
       .residual = import_residual(model)};
   imported.draft = import_draft(model, imported.attention, imported.mlp);
-  std::vector<ImportedKey> dtypes = import_dtypes(model);
-  imported.keys.push_back(std::move(dtypes.front()));
+  imported.keys.push_back(import_dtype(model));
   for (ImportedKey& key : vocabulary(config)) imported.keys.push_back(std::move(key));
-  imported.keys.insert(imported.keys.end(), dtypes.begin() + 1, dtypes.end());
+  // Refuses what the reader of model files would refuse.
+  std::vector<ResolvedValue> notes;
+  const auto architecture = architecture_from(to_values(imported), 2 * layers.count(), notes);
+  for (ImportedKey& key : import_weight_dtypes(model, architecture.value()))
+    imported.keys.push_back(std::move(key));
   if (config.has_used_defaults())
     remarks.emplace_back(
         "What the config leaves out is as in its class in transformers, named "
         "\"transformers' ...\".");
   imported.remarks = std::move(remarks);
   config.refuse_unknown_structure(type.name);
-  // Refuses what the reader of model files would refuse.
-  std::vector<ResolvedValue> notes;
-  architecture_from(to_values(imported), 2 * layers.count(), notes);
   return imported;
 }
 

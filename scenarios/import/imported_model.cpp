@@ -2,6 +2,7 @@
 #include "scenarios/import/imported_model.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace depthcost {
 namespace {

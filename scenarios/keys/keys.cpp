@@ -86,7 +86,9 @@ const std::array kScenario{
         "or more, replicated in other decode steps"),
     with_default(key(count, "parallelism.tensor", "tensor-parallel size"), "1",
                  "[ours] one device"),
-    key(count, "parallelism.expert", "expert-parallel size; as tensor if absent"),
+    key(count, "parallelism.expert",
+        "devices that whole experts are dealt out to; 1 if absent: tensor ranks share the width of "
+        "each, as engines do unless told otherwise"),
     with_default(key(count, "parallelism.context",
                      "devices that share the keys of a sequence, in training its tokens"),
                  "1", "[ours] none"),

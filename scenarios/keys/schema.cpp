@@ -2,6 +2,7 @@
 #include "scenarios/keys/schema.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 

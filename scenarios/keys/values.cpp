@@ -2,6 +2,7 @@
 #include "scenarios/keys/values.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -338,10 +339,9 @@ void require_schema(const Map& map, const Position& position, const KeyTable& ta
   if (scalar.text == table.schema) return;
   const bool is_asked_about =
       table.schema == scenario_keys().schema && scalar.text == model_keys().schema;
-  throw InputError(
-      node->position,
-      fmt::format("invalid schema '{}' (must be '{}'{})", printable(scalar.text), table.schema,
-                  is_asked_about ? "; a model is asked about as report --model" : ""));
+  throw InputError(node->position,
+                   fmt::format("invalid schema '{}' (must be '{}'{})", printable(scalar.text),
+                               table.schema, is_asked_about ? "; did you mean --model?" : ""));
 }
 
 }  // namespace depthcost

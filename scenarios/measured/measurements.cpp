@@ -2,6 +2,7 @@
 #include "scenarios/measured/measurements.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>

@@ -2,6 +2,7 @@
 #include "scenarios/read/axis.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>

@@ -2,6 +2,7 @@
 #include "scenarios/read/placed_studies.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

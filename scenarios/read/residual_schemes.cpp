@@ -3,6 +3,7 @@
 #include "scenarios/read/residual_schemes.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

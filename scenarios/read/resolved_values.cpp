@@ -2,6 +2,7 @@
 #include "scenarios/read/resolved_values.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <map>
 
@@ -73,7 +74,7 @@ class Listing {
     list_chosen("residual.schedule", name(study.schedule), "what engines ship");
     list_chosen("residual.phase1_dtype", name(study.phase1_dtype), "the model's dtype");
     list_chosen("parallelism.expert", fmt::format("{}", study.expert_parallel_size),
-                "as parallelism.tensor");
+                "what engines do: tensor ranks share each expert");
     if (experts_are_spread(study)) list_dispatch();
     list_attachment();
     list_layout();
@@ -106,8 +107,8 @@ class Listing {
     else
       list_chosen("residual.attach", name(Attachment::standalone),
                   study.decode && has_all_reduce(study)
-                      ? "no engine folds this scheme, run so, into an all-reduce"
-                      : "there is no all-reduce to fold it into");
+                      ? "no engine fuses this scheme, run so, with an all-reduce"
+                      : "there is no all-reduce to fuse it with");
   }
 
   void list_layout() {

@@ -3,6 +3,7 @@
 #include "scenarios/read/scenario.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cassert>
@@ -10,6 +11,7 @@
 #include <optional>
 #include <set>
 
+#include "model/base/decimal.hpp"
 #include "model/base/infeasible.hpp"
 #include "model/ledger/path_operations.hpp"
 #include "model/machine/few_tokens.hpp"
@@ -102,7 +104,7 @@ class ScenarioReader {
       Value value{.texts = {std::string(key.fallback)},
                   .position = values_.position(),
                   .origin = fmt::format("default: {}", key.fallback_source)};
-      if (key.kind == KeyKind::count) value.numbers = {std::stod(std::string(key.fallback))};
+      if (key.kind == KeyKind::count) value.numbers = {*decimal_value(key.fallback)};
       values_.set(path, std::move(value));
     }
   }
@@ -159,7 +161,7 @@ class ScenarioReader {
     if (values_.position().file.text().starts_with("--"))
       throw InputError({"--block-size", 1, 1},
                        fmt::format("missing option ({} needs the layers of a block, as "
-                                   "--block-size 16)",
+                                   "--block-size 16; sweep compares sizes)",
                                    scheme));
     throw InputError(values_.position(),
                      "missing key 'residual.block_size' (AttnRes needs it, or num_blocks)");
@@ -244,8 +246,8 @@ class ScenarioReader {
     study.path = path_of(scheme->texts.front());
     study.implementation = values_.choice<Implementation>("residual.implementation");
     read_schedule();
-    read_eager();
     read_compare();
+    read_eager();
     if (values_.has("residual.baseline_attach"))
       study.baseline_attachment = values_.choice<Attachment>("residual.baseline_attach");
     if (values_.has("residual.layout")) study.layout = values_.choice<Layout>("residual.layout");
@@ -264,12 +266,16 @@ class ScenarioReader {
                        fmt::format("conflicting residual.schedule '{}' (residual.implementation is "
                                    "eager, which runs unfused)",
                                    name(study.schedule)));
-    const auto schedules = study.path.scheme.rule->schedules;
-    if (std::find(schedules.begin(), schedules.end(), Schedule::unfused) == schedules.end())
-      throw InputError(values_.find("residual.implementation")->position,
-                       fmt::format("invalid residual.implementation 'eager' (scheme {} has no "
-                                   "schedule unfused)",
-                                   name(study.path.scheme)));
+    const auto is_fused_alone = [](const ResidualPath& path) {
+      const auto schedules = path.scheme.rule->schedules;
+      return std::find(schedules.begin(), schedules.end(), Schedule::unfused) == schedules.end();
+    };
+    for (const ResidualPath& path : paths_of(study))
+      if (is_fused_alone(path))
+        throw InputError(values_.find("residual.implementation")->position,
+                         fmt::format("invalid residual.implementation 'eager' (scheme {} has no "
+                                     "schedule unfused)",
+                                     name(path.scheme)));
     study.schedule = Schedule::unfused;
   }
 
@@ -321,7 +327,7 @@ class ScenarioReader {
     study.context_parallel_size = ranks("context");
     study.data_parallel_size = ranks("data");
     const Value* expert = values_.find("parallelism.expert");
-    study.expert_parallel_size = expert == nullptr ? study.tensor_parallel_size : ranks("expert");
+    study.expert_parallel_size = expert == nullptr ? 1 : ranks("expert");
     const Count all = ranks_per_stage(study);
     if (all % study.expert_parallel_size != 0)
       throw InputError(expert->position,
@@ -386,12 +392,10 @@ class ScenarioReader {
     for (const Mlp& mlp : mlps) {
       const auto* experts = std::get_if<ExpertMlp>(&mlp);
       if (experts == nullptr || study.expert_parallel_size <= experts->num_experts) continue;
-      const bool is_written = values_.has("parallelism.expert");
-      const std::string path = is_written ? "parallelism.expert" : "parallelism.tensor";
-      throw InputError(values_.at(path).position,
-                       fmt::format("invalid {} '{}' (more than the {} experts of the model{})",
-                                   path, study.expert_parallel_size, experts->num_experts,
-                                   is_written ? "" : "; parallelism.expert is as large if absent"));
+      throw InputError(
+          values_.at("parallelism.expert").position,
+          fmt::format("invalid parallelism.expert '{}' (more than the {} experts of the model)",
+                      study.expert_parallel_size, experts->num_experts));
     }
   }
 
@@ -570,10 +574,9 @@ class ScenarioReader {
 UnreadScenario unread_scenario(const std::string& path) {
   std::error_code ignored;
   if (find_preset("models", path) != nullptr && !std::filesystem::exists(path, ignored))
-    throw InputError({path, 1, 1},
-                     fmt::format("cannot read the file (no such file; a model is asked about as "
-                                 "report --model {})",
-                                 path));
+    throw InputError(
+        {path, 1, 1},
+        fmt::format("cannot read the file (no such file; did you mean --model {}?)", path));
   return {load_document(path), path, Provenance::scenario};
 }
 

@@ -2,11 +2,13 @@
 #include "scenarios/read/scenario_options.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <set>
+#include <sstream>
 #include <vector>
 
 #include "model/schemes/list.hpp"
@@ -18,6 +20,9 @@
 
 namespace depthcost {
 namespace {
+
+/// In place of a batch or of tokens: that workload is not asked about.
+constexpr std::string_view kNoWorkload = "none";
 
 Node scalar(const std::string& option, const std::string& text) {
   return {{option, 1, 1}, ScalarNode{text, false}};
@@ -81,10 +86,19 @@ std::string default_compare(const ScenarioOptions& options) {
   return fmt::format("{}", fmt::join(others, ","));
 }
 
+/// Whether one of the schemes has blocks, or is none: the reader names that.
+bool may_have_blocks(const std::string& schemes) {
+  std::istringstream names(schemes);
+  for (std::string name; std::getline(names, name, ',');) {
+    const SchemeRule* rule = find_scheme(name);
+    if (rule == nullptr || has_block_size(Scheme{*rule})) return true;
+  }
+  return false;
+}
+
 Node residual(const ScenarioOptions& options) {
   const std::string scheme = scheme_of(options);
-  const SchemeRule* rule = find_scheme(scheme);  // the reader names one that is none
-  if (!options.block_size.empty() && rule != nullptr && !has_block_size(Scheme{*rule}))
+  if (!options.block_size.empty() && !may_have_blocks(scheme) && !may_have_blocks(options.compare))
     throw InputError({"--block-size", 1, 1},
                      fmt::format("unused option (scheme {} has no blocks; try --residual "
                                  "block_attnres)",
@@ -122,6 +136,24 @@ Node prefill(const ScenarioOptions& options) {
   section.assume("chunk", scalar("--prefill", fmt::format("{}", std::min(num_tokens, kUsualChunk))),
                  kUsualPromptSource);
   return std::move(section).node();
+}
+
+Node training(const ScenarioOptions& options) {
+  Section section("--training");
+  section.add("sequence_length", "--training", options.training);
+  if (options.pipeline.empty()) return std::move(section).node();
+  const Count stages =
+      parse_count({options.pipeline, false}, {"--pipeline", 1, 1}, "parallelism.pipeline");
+  if (stages > 1 && stages <= kMostDevices)
+    section.assume("micro_batches",
+                   scalar("--training", fmt::format("{}", kMicroBatchesOfAStage * stages)),
+                   kMicroBatchesSource);
+  return std::move(section).node();
+}
+
+/// Whether a step of inference is asked about, of which an option says `text`.
+bool asks_for(const std::string& text, const ScenarioOptions& options) {
+  return text.empty() ? options.training.empty() : text != kNoWorkload;
 }
 
 /// "decode_overhead=2%" becomes `decode_overhead: 2%`.
@@ -208,7 +240,8 @@ std::vector<SaidBy> said_by(const ScenarioOptions& options) {
           {options.compare, "residual.compare", "--compare"},
           {options.decode, "workload.decode.sequences", "--decode"},
           {options.context, "workload.decode.context", "--context"},
-          {options.prefill, "workload.prefill.tokens", "--prefill"}};
+          {options.prefill, "workload.prefill.tokens", "--prefill"},
+          {options.training, "workload.training.sequence_length", "--training"}};
 }
 
 }  // namespace
@@ -232,8 +265,13 @@ Node document_from_options(const ScenarioOptions& options) {
   parallelism.add("data", "--data", options.data);
   parallelism.add("expert", "--expert", options.expert);
   parallelism.add("pipeline", "--pipeline", options.pipeline);
+  if (options.decode == kNoWorkload && options.prefill == kNoWorkload && options.training.empty())
+    throw InputError({"--prefill", 1, 1},
+                     "conflicting option 'none' (--decode none leaves nothing else to predict)");
   Section workload("--decode");
-  workload.add("decode", decode(options)).add("prefill", prefill(options));
+  if (asks_for(options.decode, options)) workload.add("decode", decode(options));
+  if (asks_for(options.prefill, options)) workload.add("prefill", prefill(options));
+  if (!options.training.empty()) workload.add("training", training(options));
   Section scenario("--model");
   scenario.add("schema", scalar("--model", std::string(scenario_keys().schema)))
       .add("name", scalar("--model", printable(title(options))))

@@ -21,18 +21,20 @@ struct ScenarioOptions {
   std::string scheme;    // the residual scheme; the model's own if empty
   std::string block_size;
   std::string compare;                          // schemes "a,b"
-  std::string decode;                           // batches "1,64,512"
+  std::string decode;                           // batches "1,64,512", or "none"
   std::string context;                          // tokens
-  std::string prefill;                          // tokens
+  std::string prefill;                          // tokens, or "none"
+  std::string training;                         // tokens of a sequence
   std::vector<std::string> budgets;             // "decode_overhead=2%"
   std::vector<std::string> settings;            // "residual.attach=standalone", of a file too
   std::optional<UnreadScenario> document = {};  // one that has no file, in place of it
 };
 
-/// The question that a scenario file with these values would ask. Where nothing is said: decode
-/// steps of 1, 64 and 512 sequences of 8,192 tokens, a prefill of 131,072 tokens in chunks of at
-/// most 16,384 that the tensor-parallel devices share; beside the model's own scheme standard and
-/// mHC, and Full AttnRes if it carries AttnRes. Throws InputError at "--OPTION:1:1".
+/// The question that a scenario file with these values would ask. `training` alone asks about a
+/// training step alone. Where nothing is said: decode steps of 1, 64 and 512 sequences of 8,192
+/// tokens, a prefill of 131,072 tokens in chunks of at most 16,384 that the tensor-parallel devices
+/// share; beside the model's own scheme standard and mHC, and Full AttnRes if it carries AttnRes.
+/// Throws InputError at "--OPTION:1:1".
 Scenario scenario_from_options(const ScenarioOptions& options,
                                const Constants& constants = shipped_constants());
 

@@ -3,6 +3,7 @@
 #include "scenarios/read/unasked_batches.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string_view>

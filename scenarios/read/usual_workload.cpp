@@ -11,9 +11,6 @@
 namespace depthcost {
 namespace {
 
-// With four micro-batches a stage the bubble no longer counts: GPipe, Sec. 2.3.
-constexpr Count kMicroBatchesOfAStage = 4;
-
 /// Every part at the place where the name stands, since it has none of its own.
 void place(Node& node, const Position& position) {
   node.position = position;
@@ -53,7 +50,7 @@ std::string training(Count stages) {
   if (stages < 2) return fmt::format("{{{}}}", length);
   return fmt::format("{{{}, {}}}", length,
                      cited("micro_batches", fmt::format("{}", kMicroBatchesOfAStage * stages),
-                           "default: four a stage, arXiv:1811.06965 Sec. 2.3"));
+                           kMicroBatchesSource));
 }
 
 std::string described(const std::string& name, const Position& position, const Node& document) {

@@ -168,7 +168,7 @@ class TreeBuilder {
 
   void open(Node node, const yaml_event_t& event) {
     if (open_.size() == kMaxNestingDepth)
-      fail(event, fmt::format("nested deeper than {} levels", kMaxNestingDepth));
+      fail(event, fmt::format("nested too deeply (more than {} levels)", kMaxNestingDepth));
     open_.push_back({std::move(node), std::nullopt, {}});
   }
 

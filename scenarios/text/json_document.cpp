@@ -139,7 +139,8 @@ class JsonTree {
   bool open(Content content) {
     const Position position = begin_token();
     if (open_.size() == kMaxNestingDepth)
-      throw InputError(position, fmt::format("nested deeper than {} levels", kMaxNestingDepth));
+      throw InputError(position,
+                       fmt::format("nested too deeply (more than {} levels)", kMaxNestingDepth));
     open_.push_back({{position, std::move(content)}, {}, {}});
     return true;
   }

@@ -2,6 +2,7 @@
 #include "scenarios/text/suggest.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -93,8 +94,10 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
   if (letters.size() >= kTellingPart) {
     for (const std::string& candidate : candidates)
       if (bare(candidate) == letters) return candidate;
-    if (const std::string name = kind_of(letters, candidates); !name.empty()) return name;
-    if (const std::string name = continued(letters, candidates); !name.empty()) return name;
+    const std::string kind = kind_of(letters, candidates);
+    const std::string name = continued(letters, candidates);
+    if (!kind.empty() && (name.empty() || kind.size() < name.size())) return kind;
+    if (!name.empty()) return name;
   }
   const std::string near = nearest_by_edits(std::string(word), candidates);
   return near.empty() ? begun(word, candidates) : near;

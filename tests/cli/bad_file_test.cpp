@@ -68,7 +68,7 @@ std::string block_size(const std::string& value) {
 const std::string kBandwidth = "3:41: error: invalid memory_bandwidth ";
 const std::string kNeed = "need bytes per second, such as '4.8 TB/s')";
 const std::string kBlockSize = "3:24: error: invalid residual.block_size ";
-const std::string kDeep = ": error: nested deeper than 64 levels";
+const std::string kDeep = ": error: nested too deeply (more than 64 levels)";
 const std::string kNotAMap = "1:1: error: invalid scenario (must be a map, not a list)";
 
 INSTANTIATE_TEST_SUITE_P(

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/cli/run_program.hpp"
+#include "tests/parsed_json.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace depthcost::test::check_test {
@@ -76,7 +77,7 @@ TEST_F(Check, AnswersInTheOrderOfTheFilesHoweverManyThereAre) {
   const Outcome outcome = run(files);
   EXPECT_EQ(outcome.exit_code, 1);
   std::string found;
-  const auto json = nlohmann::json::parse(outcome.output);
+  const auto json = parsed_json(outcome.output);
   for (const auto& scenario : json["scenarios"])
     found += fmt::format("{} {};", scenario["file"].get<std::string>(),
                          scenario["verdict"].get<std::string>());
@@ -93,7 +94,7 @@ TEST_F(Check, NamesTheNearestMeasurementBesideAnOverhead) {
       "budgets: {decode_overhead: 90 %, device_memory: fits}\n");
   const Outcome outcome = run({"mhc.yaml", "--format", "json"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.output << outcome.errors;
-  const auto json = nlohmann::json::parse(outcome.output)["scenarios"][0]["nearest_measurements"];
+  const auto json = parsed_json(outcome.output)["scenarios"][0]["nearest_measurements"];
   ASSERT_EQ(json.size(), 2U) << json.dump();
   for (const auto& it : json) {
     EXPECT_EQ(it["budget"], "decode_overhead");
@@ -111,7 +112,7 @@ TEST_F(Check, SaysInJsonWhatItSaysInWords) {
   const Outcome outcome = run({"broken.yaml", "bad.yaml", "--format", "json"});
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_TRUE(outcome.errors.starts_with("bad.yaml:1:1: error: missing key 'schema'"));
-  const auto json = nlohmann::json::parse(outcome.output);
+  const auto json = parsed_json(outcome.output);
   const auto& budget = json["scenarios"][0]["budgets"][0];
   EXPECT_EQ(budget["need"], 200e6);
   EXPECT_EQ(budget["have_low"], 264241152);
@@ -134,7 +135,7 @@ TEST_F(Check, JudgesMemoryAndCommunicationOfTraining) {
   folder_.written("broken.yaml", scenario("added_activations: 1 %, pipeline_cache: 200 %"));
   const Outcome outcome = run({"broken.yaml", "--format", "json"});
   EXPECT_EQ(outcome.exit_code, 1);
-  const auto json = nlohmann::json::parse(outcome.output);
+  const auto json = parsed_json(outcome.output);
   const auto& budgets = json["scenarios"][0]["budgets"];
   EXPECT_EQ(budgets[0]["name"], "added_activations");
   EXPECT_EQ(budgets[0]["unit"], "ratio");
@@ -277,8 +278,9 @@ TEST_F(Check, TakesAConfigInPlaceOfAScenario) {
                "--budget:1:1: error: unknown key 'prefil_bank'; did you mean 'prefill_bank'?");
   expect_error(with({"prefill_bank=1MB", "prefill_bank=2MB"}),
                "--budget:1:1: error: duplicate budget 'prefill_bank' (already there)");
-  expect_error({"kept.yaml", "--budget", "prefill_bank=1MB"},
-               "check:1:1: error: --budget requires --model (see depthcost check --help)");
+  expect_error(
+      {"kept.yaml", "--budget", "prefill_bank=1MB"},
+      "check:1:1: error: --budget requires --model (a scenario file's keys are changed by --set KEY=VALUE; see depthcost check --help)");
 }
 
 TEST_F(Check, PassesNothingUnseen) {

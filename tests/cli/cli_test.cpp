@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tests/cli/run_program.hpp"
+#include "tests/parsed_json.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace depthcost::test::cli_test {
@@ -122,7 +123,7 @@ TEST_F(Program, EvaluatesToTheSameJsonTwice) {
   const Outcome first = run(arguments);
   EXPECT_EQ(first.exit_code, 0);
   EXPECT_EQ(first.errors, "");
-  const auto json = nlohmann::json::parse(first.output);
+  const auto json = parsed_json(first.output);
   for (const std::string key : {"schema_version", "program_version", "scenario", "ledger", "time"})
     EXPECT_TRUE(json.contains(key)) << key;
   EXPECT_EQ(run(arguments).output, first.output);
@@ -146,7 +147,7 @@ TEST_F(Program, WritesThePlanOfATrainingStep) {
   const Outcome outcome = run(
       {"evaluate", DEPTHCOST_SOURCE_DIR "/scenarios/kimi_k3_training.yaml", "--format", "plan"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
-  const auto plan = nlohmann::json::parse(outcome.output);
+  const auto plan = parsed_json(outcome.output);
   EXPECT_EQ(plan["schema"], "depthcost-pipeline/1");
   EXPECT_EQ(plan["chunk_seconds"].size(), 32u);
   const Outcome without = run({"evaluate", "kept.yaml", "--format", "plan"});
@@ -460,8 +461,8 @@ TEST_F(Program, ExplainsABudgetByItsName) {
 
 TEST_F(Program, SaysHowAModelIsAskedAboutWhereAScenarioIsMeant) {
   expect_error({"check", "kimi_k3"},
-               "kimi_k3:1:1: error: cannot read the file (no such file; a model is asked about as "
-               "report --model kimi_k3)");
+               "kimi_k3:1:1: error: cannot read the file (no such file; did you mean --model "
+               "kimi_k3?)");
 }
 
 // --- presets ---

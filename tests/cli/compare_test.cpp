@@ -9,6 +9,7 @@
 
 #include "cli/output/exit_code.hpp"
 #include "tests/cli/run_program.hpp"
+#include "tests/parsed_json.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace depthcost::test::compare_test {
@@ -77,7 +78,7 @@ TEST_F(Compare, TakesNoNoiseForAgreement) {
     folder_.written("it.csv",
                     "low,high," + kHeader + low + "," + high + ",mhc_post,8192,4096,240\n");
     const auto json =
-        nlohmann::json::parse(run({"it.csv", "--hardware", "h200_sxm", "--format", "json"}).output);
+        parsed_json(run({"it.csv", "--hardware", "h200_sxm", "--format", "json"}).output);
     EXPECT_EQ(json["cases"][0]["tolerance"], 0.25);
     return json["cases"][0]["verdict"].get<std::string>();
   };
@@ -100,7 +101,7 @@ TEST_F(Compare, IsRedInJunitAndAnnotationsIfStrict) {
 
 // An injected slowdown of 1.5 tolerances fails, one of 0.3 does not.
 TEST_F(Compare, FindsAnInjectedSlowdownAndNothingSmaller) {
-  const auto json = nlohmann::json::parse(run_on("150", {"--format", "json"}).output);
+  const auto json = parsed_json(run_on("150", {"--format", "json"}).output);
   const double us = json["cases"][0]["predicted_seconds"].get<double>() * 1e6;
   EXPECT_EQ(run_on(std::to_string(us * (1 + 1.5 * 0.25))).exit_code, 1);
   EXPECT_EQ(run_on(std::to_string(us * (1 + 0.3 * 0.25))).exit_code, 0);
@@ -133,7 +134,7 @@ TEST_F(Compare, WritesADocumentWithARoofline) {
 TEST_F(Compare, PutsTheNearestPublishedKernelBesideEachRow) {
   folder_.written("it.csv", kHeader + "mhc_post,4096,4096,90\nunfused_rmsnorm,8,4096,10\n");
   const auto json =
-      nlohmann::json::parse(run({"it.csv", "--hardware", "h200_sxm", "--format", "json"}).output);
+      parsed_json(run({"it.csv", "--hardware", "h200_sxm", "--format", "json"}).output);
   // Nobody has published a time of the second.
   ASSERT_EQ(json["nearest"].size(), 1U);
   EXPECT_EQ(json["nearest"][0]["case"], json["cases"][0]["case"]);
@@ -164,7 +165,7 @@ TEST_F(Compare, WritesJunitAndAnnotations) {
 
 TEST_F(Compare, HoldsPresetsAgainstWhatIsPublished) {
   const Outcome outcome = run({"--published", "--format", "json"});
-  const auto json = nlohmann::json::parse(outcome.output);
+  const auto json = parsed_json(outcome.output);
   EXPECT_GE(json["cases"].size(), 70U);
 }
 
@@ -217,7 +218,7 @@ TEST_F(Compare, WritesATableToFill) {
 }
 
 TEST_F(Compare, ListsTheOperationsThatATableCanName) {
-  const auto json = nlohmann::json::parse(run({"--operations", "--format", "json"}).output);
+  const auto json = parsed_json(run({"--operations", "--format", "json"}).output);
   std::string table = "operation,tokens,hidden_size,microseconds,sources,queries\n";
   for (const auto& row : json["operations"])
     table += fmt::format("{},4096,4096,100,{},{}\n", row["operation"].get<std::string>(),
@@ -225,7 +226,7 @@ TEST_F(Compare, ListsTheOperationsThatATableCanName) {
   EXPECT_GE(json["operations"].size(), 30U);
   folder_.written("it.csv", table);
   const auto compared =
-      nlohmann::json::parse(run({"it.csv", "--hardware", "h200_sxm", "--format", "json"}).output);
+      parsed_json(run({"it.csv", "--hardware", "h200_sxm", "--format", "json"}).output);
   EXPECT_EQ(compared["cases"].size(), json["operations"].size());
   EXPECT_NE(run({"--operations"}).output.find("\nmhc_post "), std::string::npos);
   EXPECT_NE(run({"--operations", "--format", "markdown"}).output.find("\n| mhc_post | "),

@@ -52,8 +52,19 @@ def validator(schema):
     return jsonschema.Draft202012Validator(schema)
 
 
-def complaints(schema, value):
-    return [f"{list(error.absolute_path)}: {error.message[:200]}" for error in validator(schema).iter_errors(value)]
+# One for each schema: to check a schema takes longer than to hold a document against it.
+SCENARIO_SCHEMA = json.loads((SCENARIOS / "scenario.schema.json").read_text())
+SCENARIO = validator(SCENARIO_SCHEMA)
+OF_COMMAND = {command: validator(schema) for command, schema in CONTRACT["$defs"].items()}
+
+
+def part(name):
+    """Of the scenario schema, which has been checked as a whole."""
+    return jsonschema.Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": SCENARIO_SCHEMA["$defs"]})
+
+
+def complaints(of, value):
+    return [f"{list(error.absolute_path)}: {error.message[:200]}" for error in of.iter_errors(value)]
 
 
 def paths_of(schema, path=""):
@@ -76,31 +87,26 @@ def written_paths(value, path=""):
 
 
 class ScenarioSchema(unittest.TestCase):
-    schema = json.loads((SCENARIOS / "scenario.schema.json").read_text())
-
-    def expect_valid(self, schema, folder):
+    def expect_valid(self, of, folder):
         files = sorted(folder.glob("*.yaml"))
         self.assertGreater(len(files), 5, folder)
         for file in files:
             with self.subTest(file=file.name):
-                self.assertEqual(complaints(schema, yaml.load(file.read_text(), Loader)), [])
-
-    def part(self, name):
-        return {"$ref": f"#/$defs/{name}", "$defs": self.schema["$defs"]}
+                self.assertEqual(complaints(of, yaml.load(file.read_text(), Loader)), [])
 
     def test_takes_every_shipped_scenario(self):
-        self.expect_valid(self.schema, SCENARIOS)
+        self.expect_valid(SCENARIO, SCENARIOS)
 
     def test_takes_every_shipped_model(self):
-        self.expect_valid(self.part("model"), SCENARIOS / "models")
+        self.expect_valid(part("model"), SCENARIOS / "models")
 
     def test_takes_every_shipped_part(self):
-        self.expect_valid(self.part("hardware"), SCENARIOS / "hardware")
+        self.expect_valid(part("hardware"), SCENARIOS / "hardware")
 
     def test_refuses_a_key_that_the_program_does_not_know(self):
         scenario = yaml.load((SCENARIOS / "kimi_k3_8xb300.yaml").read_text(), Loader)
         scenario["residuals"] = {}
-        self.assertNotEqual(complaints(self.schema, scenario), [])
+        self.assertNotEqual(complaints(SCENARIO, scenario), [])
 
 
 class Contract(unittest.TestCase):
@@ -110,7 +116,7 @@ class Contract(unittest.TestCase):
 
     def test_takes_every_document(self):
         for command, document in DOCUMENTS:
-            self.assertEqual(complaints(CONTRACT["$defs"][command], document), [], f"{command}; scripts/contract adds keys")
+            self.assertEqual(complaints(OF_COMMAND[command], document), [], f"{command}; scripts/contract adds keys")
 
     def test_has_no_key_that_nobody_writes_any_more(self):
         for command, schema in CONTRACT["$defs"].items():
@@ -120,7 +126,7 @@ class Contract(unittest.TestCase):
     def test_sees_a_renamed_key(self):
         document = copy.deepcopy(next(it for command, it in DOCUMENTS if command == "evaluate"))
         document["ledgers"] = document.pop("ledger")
-        self.assertNotEqual(complaints(CONTRACT["$defs"]["evaluate"], document), [])
+        self.assertNotEqual(complaints(OF_COMMAND["evaluate"], document), [])
 
 
 if __name__ == "__main__":

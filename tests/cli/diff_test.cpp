@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tests/cli/run_program.hpp"
+#include "tests/parsed_json.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace depthcost::test::diff_test {
@@ -90,7 +91,7 @@ TEST_F(Diff, SaysNoPastTheTolerance) {
 }
 
 TEST_F(Diff, TakesAnImprovementForOneUnlessItIsStrict) {
-  auto failed = nlohmann::json::parse(content_of(folder_.path("old.json")));
+  auto failed = parsed_json(content_of(folder_.path("old.json")));
   failed["budgets"][0]["verdict"] = "fail";
   failed["budgets"][0]["fate"] = "too much";
   folder_.written("failed.json", failed.dump());
@@ -156,7 +157,8 @@ TEST_F(Diff, RefusesLargeAndDeepFilesSoon) {
   std::filesystem::resize_file(folder_.written("large.json", ""), 100'000'000);
   expect_error({"old.json", "large.json"}, "large.json:1:1: error: file too large (at most 32 MB)");
   folder_.written("deep.json", std::string(1'000'000, '['));
-  expect_error({"deep.json", "old.json"}, "deep.json:1:65: error: nested deeper than 64 levels");
+  expect_error({"deep.json", "old.json"},
+               "deep.json:1:65: error: nested too deeply (more than 64 levels)");
 }
 
 TEST_F(Diff, RefusesAToleranceThatIsNone) {

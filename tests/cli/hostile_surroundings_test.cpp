@@ -44,8 +44,11 @@ class Surroundings : public testing::Test {
   Surroundings() {
     folder_.written("kimi.yaml", kScenario);
     folder_.written("no_programs/none", "");
-    run("", "new");
-    new_ = files_in(folder_.path("new"));
+    static const Files made_once = [this] {
+      run("", "new");
+      return files_in(folder_.path("new"));
+    }();
+    new_ = made_once;
     for (const auto& [name, content] : new_) old_[name] = "old";
   }
 

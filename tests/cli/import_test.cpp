@@ -103,7 +103,8 @@ TEST_F(Import, RefusesLargeAndDeepFilesSoon) {
   std::filesystem::resize_file(folder_.written("large.json", ""), 100'000'000);
   expect_error({"import", "large.json"}, "large.json:1:1: error: file too large (at most 1 MB)");
   folder_.written("deep.json", std::string(1'000'000, '['));
-  expect_error({"import", "deep.json"}, "deep.json:1:65: error: nested deeper than 64 levels");
+  expect_error({"import", "deep.json"},
+               "deep.json:1:65: error: nested too deeply (more than 64 levels)");
   std::string wide = "[[]";
   for (int i = 0; i < 333'000; ++i) wide += ",[]";
   folder_.written("wide.json", wide + "]");
@@ -159,8 +160,10 @@ TEST_F(Import, NeedsAScenarioOrAModel) {
   expect_error({"evaluate"}, "evaluate:1:1: error: missing SCENARIO or --model" + see_evaluate);
   expect_error({"evaluate", "it.yaml", "--model", "kimi_k3"},
                "evaluate:1:1: error: SCENARIO excludes --model" + see_evaluate);
-  expect_error({"report", "--tensor", "8"},
-               "report:1:1: error: --tensor requires --model" + see_report);
+  expect_error(
+      {"report", "--tensor", "8"},
+      "report:1:1: error: --tensor requires --model (a scenario file's keys are changed by "
+      "--set KEY=VALUE; see depthcost report --help)");
   expect_error({"evaluate", "--model", "config.json", "--hardware", "b300"},
                "--hardware:1:1: error: unknown hardware 'b300'; did you mean 'b300_sxm'?");
 }

@@ -9,6 +9,7 @@
 
 #include "tests/cli/run_program.hpp"
 #include "tests/marked_block.hpp"
+#include "tests/parsed_json.hpp"
 #include "tests/reports/plot_script.hpp"
 #include "tests/temporary_folder.hpp"
 
@@ -40,7 +41,7 @@ class MixingCommand : public testing::Test {
     arguments.insert(arguments.end(), {"--format", "json"});
     const Outcome outcome = run(arguments, file);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
-    return json::parse(outcome.output);
+    return parsed_json(outcome.output);
   }
 
   void expect_error(const std::vector<std::string>& arguments, const std::string& line,

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/run_program.hpp"
+#include "tests/parsed_json.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace depthcost::test::plan_test {
@@ -34,7 +35,7 @@ TEST_F(PlanCommand, LeavesOutPlacementsThatCannotShardWeights) {
       run({"--model", "qwen3_8_flash_next", "--hardware", "h200_sxm", "--devices", "8", "--set",
            "residual.weights=sharded", "--max-overhead", "90%", "--format", "json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
-  const json document = json::parse(outcome.output);
+  const json document = parsed_json(outcome.output);
   for (const json& plan : document.at("plans")) EXPECT_GT(plan.at("placement").at("tensor"), 1);
 }
 
@@ -42,7 +43,7 @@ TEST_F(PlanCommand, LeavesOutPlacementsThatCannotShardWeights) {
 TEST_F(PlanCommand, SaysWhatEvaluateSays) {
   const Outcome outcome = ask({"--devices", "8", "--max-overhead", "3%", "--format", "json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
-  const json plans = json::parse(outcome.output).at("plans");
+  const json plans = parsed_json(outcome.output).at("plans");
   ASSERT_EQ(plans.size(), 3U);
   for (const json& plan : plans) {
     const json& at = plan.at("placement");
@@ -60,7 +61,7 @@ TEST_F(PlanCommand, SaysWhatEvaluateSays) {
         {.arguments = {"evaluate", "it.yaml", "--format", "json"}, .folder = folder_.path()});
     ASSERT_EQ(alone.exit_code, 0) << alone.errors;
     bool is_found = false;
-    const json rows = json::parse(alone.output).at("step");
+    const json rows = parsed_json(alone.output).at("step");
     for (const json& row : rows) {
       if (row.at("schedule") != plan.at("schedule") || row.at("scheme") != "block_attnres")
         continue;
@@ -92,7 +93,7 @@ std::vector<std::string> words_of(const std::string& command) {
 /// Runs the command of each plan: it has the times and the limits of the plan.
 void expect_evaluations(const Outcome& outcome, const TemporaryFolder& folder) {
   ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
-  const json document = json::parse(outcome.output);
+  const json document = parsed_json(outcome.output);
   ASSERT_GT(document.at("plans").size(), 1U);
   ASSERT_EQ(document.at("evaluations").size(), document.at("plans").size());
   for (std::size_t i = 0; i < document.at("plans").size(); ++i) {
@@ -103,7 +104,7 @@ void expect_evaluations(const Outcome& outcome, const TemporaryFolder& folder) {
     words.insert(words.end(), {"--format", "json"});
     const Outcome alone = run_program({.arguments = words, .folder = folder.path()});
     ASSERT_EQ(alone.exit_code, 0) << alone.errors;
-    const json answer = json::parse(alone.output);
+    const json answer = parsed_json(alone.output);
     for (const json& planned : plan.at("workloads")) {
       bool is_found = false;
       for (const json& row : answer.at("step")) {

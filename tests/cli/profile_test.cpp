@@ -10,6 +10,7 @@
 #include "profile/kernel_sources.hpp"
 #include "tests/cli/profile_files.hpp"
 #include "tests/documents.hpp"
+#include "tests/parsed_json.hpp"
 
 namespace depthcost::test::profile_test {
 namespace {
@@ -298,7 +299,7 @@ TEST_F(ProfileCommand, CompareSaysThatKernelsHaveChangedSinceTheProfile) {
 }
 
 TEST_F(ProfileCommand, FitAndCompareSayThatAnIntervalDoesNotHold) {
-  auto json = nlohmann::json::parse(content_of(folder_.path("synthetic.samples.json")));
+  auto json = parsed_json(content_of(folder_.path("synthetic.samples.json")));
   for (auto& kernel : json["kernels"])
     if (kernel["hidden_size"] == 5120)
       for (auto& seconds : kernel["seconds"]) seconds = 2 * seconds.get<double>();
@@ -373,7 +374,7 @@ TEST_F(ProfileCommand, MarksStaleKernelsWhereverTheirNumbersAre) {
                   .output.starts_with("# synthetic.samples.json against synthetic.yaml\n\n" +
                                       kStale + "\n\nGates: "));
   const Outcome json = run({"compare", "synthetic.yaml", "--format", "json", "--junit", "it.xml"});
-  EXPECT_EQ(nlohmann::json::parse(json.output)["stale"], kStale);
+  EXPECT_EQ(parsed_json(json.output)["stale"], kStale);
   EXPECT_NE(content_of(folder_.path("it.xml"))
                 .find("<property name=\"stale\" value=\"" + kStale + "\"/>"),
             std::string::npos);
@@ -397,7 +398,7 @@ TEST_F(ProfileCommand, MarksNothingOfTodaysKernels) {
     EXPECT_EQ(outcome.output.find("Stale"), std::string::npos) << outcome.output;
   }
   const Outcome json = run({"compare", "mine.yaml", "--format", "json"});
-  EXPECT_TRUE(nlohmann::json::parse(json.output)["stale"].is_null());
+  EXPECT_TRUE(parsed_json(json.output)["stale"].is_null());
 }
 
 /// Whoever changes a CUDA kernel writes the table again, or leaves the mark that UPDATE_GOLDEN

@@ -15,11 +15,13 @@ namespace depthcost::test {
 
 class PseudoTerminal {
  public:
-  explicit PseudoTerminal(unsigned short width) : ours_(::posix_openpt(O_RDWR | O_NOCTTY)) {
-    if (ours_ < 0 || ::grantpt(ours_) != 0 || ::unlockpt(ours_) != 0)
+  explicit PseudoTerminal(unsigned short width) : ours_(::posix_openpt(kFlags)) {
+    std::array<char, 64> path{};
+    if (ours_ < 0 || ::grantpt(ours_) != 0 || ::unlockpt(ours_) != 0 ||
+        ::ptsname_r(ours_, path.data(), path.size()) != 0)
       throw std::runtime_error("no pseudo terminal");
-    path_ = ::ptsname(ours_);
-    theirs_ = ::open(path_.c_str(), O_RDWR | O_NOCTTY);
+    path_ = path.data();
+    theirs_ = ::open(path_.c_str(), kFlags);
     const winsize size{.ws_row = 40, .ws_col = width, .ws_xpixel = 0, .ws_ypixel = 0};
     if (::ioctl(theirs_, TIOCSWINSZ, &size) != 0) throw std::runtime_error("no terminal width");
     reader_ = std::thread([this] { read(); });
@@ -49,6 +51,9 @@ class PseudoTerminal {
     for (std::size_t at = 0; (at = text_.find("\r\n", at)) != std::string::npos;)
       text_.erase(at, 1);
   }
+
+  // A program that another thread starts does not hold it open.
+  static constexpr int kFlags = O_RDWR | O_NOCTTY | O_CLOEXEC;
 
   int ours_;
   int theirs_ = -1;

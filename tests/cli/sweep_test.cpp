@@ -7,6 +7,7 @@
 
 #include "tests/cli/run_program.hpp"
 #include "tests/documents.hpp"
+#include "tests/parsed_json.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace depthcost::test::sweep_test {
@@ -51,7 +52,7 @@ TEST_F(SweepCommand, TakesSeveralAxesOfBothKinds) {
       run({"--axis", "block_size=12,24", "--axis", "hardware=h100_sxm,h200_sxm", "--axis",
            "workload.decode.sequences=1..1024:x2", "--format", "json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
-  const auto document = nlohmann::json::parse(outcome.output);
+  const auto document = parsed_json(outcome.output);
   EXPECT_EQ(document.at("points").size(), 2U * 2 * 11);
   EXPECT_EQ(document.at("recommendations").size(), 2U * 11);
   const auto& last = document.at("points").back();
@@ -82,7 +83,7 @@ TEST_F(SweepCommand, LetsSchemesCompete) {
   const Outcome outcome =
       run({"--axis", "residual.scheme=full_attnres,mhc,standard", "--format", "json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
-  const auto document = nlohmann::json::parse(outcome.output);
+  const auto document = parsed_json(outcome.output);
   EXPECT_EQ(document.at("refused").size(), 0U);
   std::vector<std::string> said;
   for (const auto& point : document.at("points"))
@@ -180,7 +181,7 @@ TEST(SweepWithoutAnAxis, AsksWhichScheduleWhereThereAreNoBlocks) {
                                    "8", "--format", "json"}});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
     std::vector<std::string> schedules;
-    const auto document = nlohmann::json::parse(outcome.output);
+    const auto document = parsed_json(outcome.output);
     for (const auto& point : document.at("points"))
       schedules.push_back(point.at("residual.schedule"));
     return schedules;
@@ -199,7 +200,7 @@ TEST(PublishedSettings, StandOnTheFront) {
         {.arguments = {"sweep", std::string("scenarios/") + scenario + ".yaml", "--format", "json"},
          .folder = kRoot});
     ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
-    const auto document = nlohmann::json::parse(outcome.output);
+    const auto document = parsed_json(outcome.output);
     const auto& point = document.at("points").at(static_cast<std::size_t>(block_size - 1));
     EXPECT_EQ(point.at("residual.block_size"), block_size) << scenario;
     EXPECT_EQ(point.at("on_front"), true) << scenario;

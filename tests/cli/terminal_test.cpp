@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <future>
 #include <sstream>
 
 #include "tests/cli/pseudo_terminal.hpp"
@@ -13,15 +14,70 @@ namespace depthcost::test::terminal_test {
 namespace {
 
 const std::string kScenario = DEPTHCOST_SOURCE_DIR "/scenarios/kimi_k3_8xb300.yaml";
+const std::string kBroken =
+    "schema: depthcost/1\nname: Kimi\nmodel: kimi_k3\n"
+    "workload: {prefill: {tokens: 131072}}\nbudgets: {prefill_bank: 1 kB}\n";
+
+/// What a terminal as stderr shows of a program in `folder`.
+std::string told_in(const TemporaryFolder& folder, const std::vector<std::string>& arguments,
+                    const std::string& path, const std::vector<std::string>& variables) {
+  PseudoTerminal terminal(80);
+  run_program({.arguments = arguments,
+               .folder = folder.path(),
+               .errors = terminal.path(),
+               .path = path,
+               .variables = variables});
+  return terminal.text();
+}
+
+/// A report whose gnuplot takes longer than anybody waits in silence.
+class SlowReport {
+ public:
+  SlowReport() {
+    folder_.written("broken.yaml", kBroken);
+    const std::string gnuplot = folder_.written(
+        "programs/gnuplot",
+        "#!/bin/sh\n[ -e drawn ] || /bin/sleep 2.6\n: >drawn\nwhile read -r line; do :; done\n"
+        "echo '<svg></svg>'\n");
+    ::chmod(gnuplot.c_str(), 0700);
+  }
+
+  /// What a terminal is told of it.
+  std::string told(const std::vector<std::string>& options) const {
+    std::vector<std::string> arguments{"report", "broken.yaml"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    return told_in(folder_, arguments, folder_.path("programs"), {"TERM=xterm"});
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+struct SlowReports {
+  std::string usual;
+  std::string quiet;
+};
+
+/// Both at once, since each of them waits. A program that is still being written cannot be started:
+/// both are there before either runs.
+const SlowReports& slow_reports() {
+  static const SlowReports told = [] {
+    const SlowReport first;
+    const SlowReport second;
+    auto quiet = std::async(std::launch::async, [&] { return second.told({"--quiet"}); });
+    SlowReports both{.usual = first.told({}), .quiet = ""};
+    both.quiet = quiet.get();
+    return both;
+  }();
+  return told;
+}
 
 class Terminal : public testing::Test {
  protected:
   Terminal() {
     folder_.written("config.json",
                     content_of(DEPTHCOST_SOURCE_DIR "/tests/scenarios/configs/kimi_k3.json"));
-    folder_.written("broken.yaml",
-                    "schema: depthcost/1\nname: Kimi\nmodel: kimi_k3\n"
-                    "workload: {prefill: {tokens: 131072}}\nbudgets: {prefill_bank: 1 kB}\n");
+    folder_.written("broken.yaml", kBroken);
     folder_.written("whole.yaml",
                     "schema: depthcost/1\nname: Kimi\nmodel: kimi_k3\n"
                     "workload: {prefill: {tokens: 131072}}\nbudgets: {prefill_bank: 1 TB}\n");
@@ -41,23 +97,7 @@ class Terminal : public testing::Test {
   /// What a terminal as stderr shows.
   std::string told(const std::vector<std::string>& arguments, const std::string& path = "",
                    const std::vector<std::string>& variables = {"TERM=xterm"}) const {
-    PseudoTerminal terminal(80);
-    run_program({.arguments = arguments,
-                 .folder = folder_.path(),
-                 .errors = terminal.path(),
-                 .path = path,
-                 .variables = variables});
-    return terminal.text();
-  }
-
-  /// A gnuplot that takes longer than anybody waits in silence.
-  std::string slow_gnuplot() const {
-    const std::string file = folder_.written(
-        "programs/gnuplot",
-        "#!/bin/sh\n[ -e drawn ] || /bin/sleep 2.6\n: >drawn\nwhile read -r line; do :; done\n"
-        "echo '<svg></svg>'\n");
-    ::chmod(file.c_str(), 0700);
-    return folder_.path("programs");
+    return told_in(folder_, arguments, path, variables);
   }
 
   const TemporaryFolder folder_;
@@ -121,7 +161,7 @@ TEST_F(Terminal, IsToldTheNextStepAndAFileIsNot) {
 }
 
 TEST_F(Terminal, SeesHowMuchTimeIsLeftOfWhatTakesLong) {
-  const std::string text = told({"report", "broken.yaml"}, slow_gnuplot());
+  const std::string& text = slow_reports().usual;
   EXPECT_TRUE(text.starts_with("\r\x1b[Kreport: ")) << text;
   EXPECT_TRUE(has(text, " %, ")) << text;
   EXPECT_TRUE(has(text, " s left")) << text;
@@ -133,7 +173,7 @@ TEST_F(Terminal, SeesNoProgressOfWhatIsQuick) {
 }
 
 TEST_F(Terminal, IsToldErrorsAloneWhereItIsQuiet) {
-  EXPECT_EQ(told({"report", "broken.yaml", "--quiet"}, slow_gnuplot()), "");
+  EXPECT_EQ(slow_reports().quiet, "");
   EXPECT_EQ(told({"report", "broken.yaml", "-q"}, folder_.path()), "");
   EXPECT_NE(told({"report", "none.yaml", "-q"}), "");
 }

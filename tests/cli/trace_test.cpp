@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/cli/run_program.hpp"
+#include "tests/parsed_json.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace depthcost::test::trace_test {
@@ -80,7 +81,7 @@ TEST_F(CompareTrace, ShowsTheResidualPathBesideItsPrediction) {
 
 TEST_F(CompareTrace, WritesJsonWithTheOverheadOfThisStep) {
   const auto json =
-      nlohmann::json::parse(run({"step.json", "--scenario", "s.yaml", "--format", "json"}).output);
+      parsed_json(run({"step.json", "--scenario", "s.yaml", "--format", "json"}).output);
   EXPECT_EQ(json["steps"], 1);
   EXPECT_NEAR(json["share_of_kernel_time"], 15.5 / 82, 1e-9);
   EXPECT_NEAR(json["share_of_span"], 15.5 / 90, 1e-9);
@@ -119,7 +120,7 @@ TEST_F(CompareTrace, SaysWhatTheResidualPathAddsToTheStep) {
   const std::string set = with({"--set", "workload.decode.sequences=64"});
   EXPECT_EQ(set.substr(0, set.find("\n\nThe residual")),
             answer.substr(0, answer.find("\n\nThe residual")));
-  const auto json = nlohmann::json::parse(with({"--workload", "decode/64", "--format", "json"}));
+  const auto json = parsed_json(with({"--workload", "decode/64", "--format", "json"}));
   EXPECT_EQ(json["workload"], "decode/64");
   const double standard = json["predicted"][1]["standard_seconds"];
   const double added = 55 * 4e-6 - standard;
@@ -157,7 +158,7 @@ TEST_F(CompareTrace, TakesNamesOfOnesOwn) {
   folder_.written("names.yaml",
                   "schema: depthcost-kernel-names/1\nname: mine\nkernels:\n"
                   "  - {match: nvjet*, operation: mhc_boundary, source: mine}\n");
-  const auto json = nlohmann::json::parse(
+  const auto json = parsed_json(
       run({"step.json", "--scenario", "s.yaml", "--kernel-names", "names.yaml", "--format", "json"})
           .output);
   ASSERT_EQ(json["operations"].size(), 1U);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "reports/documents/answer_documents.hpp"
+#include "tests/parsed_json.hpp"
 #include "tests/studies.hpp"
 
 namespace depthcost::test {
@@ -20,7 +21,7 @@ inline const std::vector<ResolvedValue> kValues{
     {"residual.num_streams", "4", "default: [mhc] Sec. 4.1"}};
 
 inline Json json_of(const Study& study) {
-  return Json::parse(to_json(evaluate(study), kValues, {"0.1.0", {}}));
+  return parsed_in_order(to_json(evaluate(study), kValues, {"0.1.0", {}}));
 }
 
 inline Keys keys_of(const Json& object) {

@@ -5,6 +5,7 @@
 
 #include "scenarios/import/import.hpp"
 #include "scenarios/text/input_error.hpp"
+#include "tests/parsed_json.hpp"
 #include "tests/temporary_folder.hpp"
 #include "web/engine/block_sizes.hpp"
 #include "web/engine/choices.hpp"
@@ -24,10 +25,10 @@ const std::string kServing =
 
 std::string training() { return test::content_of(kRoot + "/scenarios/kimi_k3_training.yaml"); }
 
-json answer_of(const std::string& text) { return json::parse(answer_json({text, "q.yaml"})); }
+json answer_of(const std::string& text) { return test::parsed_json(answer_json({text, "q.yaml"})); }
 
 json evaluation_of(const std::string& text) {
-  return json::parse(evaluation_json({text, "q.yaml"}, DEPTHCOST_VERSION));
+  return test::parsed_json(evaluation_json({text, "q.yaml"}, DEPTHCOST_VERSION));
 }
 
 /// The rows of `all` with these values.
@@ -154,7 +155,7 @@ TEST(PageAnswer, DrawsEveryTaskOfAPipelineInsideItsStep) {
 }
 
 TEST(BlockSizes, HaveTheCostOfTheProgramAtTheWrittenSize) {
-  const json answer = json::parse(block_sizes_json({kServing, "q.yaml"}));
+  const json answer = test::parsed_json(block_sizes_json({kServing, "q.yaml"}));
   EXPECT_EQ(answer.at("own"), 24);
   EXPECT_EQ(answer.at("sizes").front().at("block_size"), 1);
   EXPECT_EQ(answer.at("sizes").back().at("block_size"), 186);
@@ -180,7 +181,7 @@ TEST(PageReport, HasItsAppendixBehindIt) {
 }
 
 TEST(Choices, AreThePresetsAndSchemes) {
-  const json choices = json::parse(choices_json());
+  const json choices = test::parsed_json(choices_json());
   const json k3 = row(choices.at("models"), {{"id", "kimi_k3"}});
   EXPECT_EQ(k3, json({{"id", "kimi_k3"},
                       {"name", "Kimi K3"},
@@ -194,7 +195,7 @@ TEST(Choices, AreThePresetsAndSchemes) {
 
 TEST(ImportedModels, AreWrittenAsTheProgramWritesThem) {
   const std::string config = test::content_of(kRoot + "/tests/scenarios/configs/qwen3_32b.json");
-  const json imported = json::parse(imported_json(config, "qwen3_32b.json"));
+  const json imported = test::parsed_json(imported_json(config, "qwen3_32b.json"));
   EXPECT_EQ(imported.at("yaml"), to_yaml(import_config(config, "qwen3_32b.json")));
   EXPECT_EQ(imported.at("num_layers"), 128);
   EXPECT_EQ(imported.at("scheme"), "standard");

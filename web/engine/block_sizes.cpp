@@ -2,6 +2,7 @@
 #include "web/engine/block_sizes.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <set>
 

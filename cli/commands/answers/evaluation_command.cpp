@@ -35,6 +35,7 @@ std::vector<std::string> asked_words(const PlanOptions& options, const PlanSourc
   add("--compare", question.compare);
   add("--context", question.context);
   add("--prefill", question.prefill);
+  add("--training", question.training);
   for (const std::string& budget : question.budgets) add("--budget", budget);
   return words;
 }

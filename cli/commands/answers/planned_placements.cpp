@@ -131,7 +131,7 @@ std::vector<PlanSource> sources_of(const PlanOptions& options) {
   refuse_second_limit(options);
   refuse_said_twice(options.question);
   ScenarioOptions question = options.question;
-  if (question.decode.empty()) question.decode = kBatch;
+  if (question.decode.empty() && question.training.empty()) question.decode = kBatch;
   if (question.scheme.empty()) return {own_source(question, options.devices)};
   std::vector<PlanSource> sources;
   for (const std::string& scheme : schemes_of(question))
@@ -164,8 +164,11 @@ PlanReport planned_placements(const PlanOptions& options, Progress& progress) {
     if (source.blocks == PlannedBlocks::written && blocks != nullptr) report.kept_blocks = *blocks;
     if (source.blocks == PlannedBlocks::searched && blocks != nullptr && !options.scenario.empty())
       report.scenario_blocks = *blocks;
-    report.own = source.own;
   }
+  report.own = sources.front().own;
+  const bool is_named = !options.scenario.empty() || !options.question.scheme.empty();
+  if (!is_named && sources.front().blocks == PlannedBlocks::searched)
+    report.assumed_scheme = name(report.own.path.scheme);
   report.title = report.own.name;
   report.memory_limit = planned_memory(report.own);
   if (placed.empty())

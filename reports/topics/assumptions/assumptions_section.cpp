@@ -37,8 +37,8 @@ void write_closing(Document& out) {
        {"at decode and prefill, activations and workspaces of attention, MLP and head: "
         "`device_memory` leaves a tenth of the device for them",
         "overlap of the terms of a step with one another",
-        "the time of messages between pipeline stages at decode and prefill: their bytes are "
-        "counted, a step sums its stages without them",
+        "several batches in flight at decode and prefill: a step is the sum of its pipeline stages "
+        "and of the messages between them",
         "what context ranks exchange of keys, values and attention, in any workload",
         "in training, a framework's own buffers; backward times follow from counts, and backward "
         "kernels were measured on CPUs and, some of them once, on an H200",

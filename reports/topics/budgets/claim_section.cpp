@@ -2,6 +2,7 @@
 #include "reports/topics/budgets/claim_section.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

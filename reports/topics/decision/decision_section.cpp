@@ -2,6 +2,7 @@
 #include "reports/topics/decision/decision_section.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -95,7 +96,8 @@ std::string unasked_sentence(const Evaluation& e) {
 std::string payload(const Evaluation& e, WorkloadId workload) {
   if (!e.pipeline) return "none";
   const Study& study = e.study;
-  Count peak = e.pipeline->by_scheme.front().naive.peak;
+  // Stages of inference keep the blocks that they have received: stage_sends.cpp.
+  Count peak = e.pipeline->by_scheme.front().cached.peak;
   if (workload.kind == WorkloadKind::training)
     peak = scheme_payload(*study.pipeline, study.path, study.training->cache).peak;
   const Bytes bytes = payload_bytes(study, workload.kind, peak);
@@ -169,9 +171,9 @@ std::string batch_sentence(const Evaluation& e) {
   if (!keeps.empty() && !breaks.empty()) text += fmt::format(", and breaks it for {}", breaks);
   text += ".";
   if (const std::string tight = batches(runs, BatchFate::may_not_fit); !tight.empty())
-    text += fmt::format(" {} leave less than a tenth of the memory free.", tight);
+    text += fmt::format(" Less than a tenth of the memory is free with {}.", tight);
   if (const std::string large = batches(runs, BatchFate::does_not_fit); !large.empty())
-    text += fmt::format(" {} do not fit in memory.", large);
+    text += fmt::format(" The memory is too small for {}.", large);
   return text;
 }
 
@@ -256,6 +258,13 @@ std::string prefill_text(const Study& study) {
   return text + ".";
 }
 
+/// " on each of 16 replicas", or empty.
+std::string replicas_text(const Study& study) {
+  if (study.data_parallel_size == 1) return "";
+  return fmt::format(" on each of {} data-parallel replicas",
+                     format_count(study.data_parallel_size));
+}
+
 /// ", with 512 tokens of a prompt in each step", or empty.
 std::string prompt_text(const Decode& decode) {
   if (!decode.prompt) return "";
@@ -279,10 +288,10 @@ std::string workload_text(const Study& study) {
     for (const Count sequences : study.decode->sequences)
       batches.push_back(format_count(sequences));
     const bool is_one = study.decode->sequences == std::vector<Count>{1};
-    parts.push_back(fmt::format("Decode: {} {} of {} tokens{}{}.", listed(batches),
+    parts.push_back(fmt::format("Decode: {} {} of {} tokens{}{}{}.", listed(batches),
                                 is_one ? "sequence" : "sequences",
-                                format_count(study.decode->context), prompt_text(*study.decode),
-                                speculation_text(*study.decode)));
+                                format_count(study.decode->context), replicas_text(study),
+                                prompt_text(*study.decode), speculation_text(*study.decode)));
   }
   if (study.prefill) {
     parts.push_back(prefill_text(study));

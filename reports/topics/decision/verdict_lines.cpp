@@ -27,7 +27,8 @@ std::string limit_text(const Budget& budget) {
 
 /// "+21.6 % [12.7, 32.5] to decode/1".
 std::string overhead_text(const LargestPart& part) {
-  return fmt::format("{} to {}", format_ratio(*part.at->overhead), name(part.at->workload));
+  return fmt::format("{} to {}", format_ratio_beside(*part.at->overhead, part.budget.limit),
+                     name(part.at->workload));
 }
 
 std::string time_text(const LargestPart& part) {
@@ -143,15 +144,12 @@ std::string other_schedules_text(const Evaluation& e, const LargestPart& part,
   return texts.empty() ? "" : fmt::format(" Other schedules: {}.", fmt::join(texts, ", "));
 }
 
-/// A training step has an overhead, whether it fits or not.
-std::string where_it_fits(const Evaluation& e, const LargestPart& part) {
-  const bool is_too_big = is_too_large(e.study, e.memory, part.at->workload, part.at->path->scheme);
-  return is_too_big ? "With enough memory" : "Where it fits";
-}
-
-/// "likely OK, +1.2 % [0.4, 2.3] to decode/1; the limit is 2.0 % (the paper's)."
+/// "Where it fits: likely OK. It adds 1.2 % [0.4, 2.3] to decode/1; the limit is 2.0 % (the
+/// paper's)." A training step has an overhead, whether it fits or not.
 std::string fitting_text(const Evaluation& e, const LargestPart& part) {
-  return fmt::format("{}, {}; {}.{}", name(fate_of(part)), overhead_text(part),
+  const bool is_too_big = is_too_large(e.study, e.memory, part.at->workload, part.at->path->scheme);
+  return fmt::format("{}: {}. It {} {}; {}.{}", is_too_big ? "If it fitted" : "Where it fits",
+                     name(fate_of(part)), is_too_big ? "would add" : "adds", overhead_text(part),
                      limit_text(part.budget), other_schedules_text(e, part));
 }
 
@@ -161,16 +159,13 @@ std::string unfitting_line(const Evaluation& e, const SchemeVerdict& verdict) {
   const std::string start =
       fmt::format("`{}`, {}", name(scheme), schedule_label(scheme, verdict.schedule));
   if (fits_with_none(e, verdict))  // which a line in front has said
-    return verdict.time ? fmt::format("{}. {}: {}", start, where_it_fits(e, *verdict.time),
-                                      fitting_text(e, *verdict.time))
-                        : "";
+    return verdict.time ? fmt::format("{}. {}", start, fitting_text(e, *verdict.time)) : "";
   const KeptMemory kept = kept_under(e, scheme);
   std::string text =
       fmt::format("{}: {} at {}: {}; {}.{}", start, name(verdict.fate),
                   fmt::join(names_of(too_large_points(kept)), ", "), memory_text(kept),
                   standard_text(e, scheme), remedy_text(verdict.remedies));
-  if (verdict.time)
-    text += fmt::format(" {}: {}", where_it_fits(e, *verdict.time), fitting_text(e, *verdict.time));
+  if (verdict.time) text += " " + fitting_text(e, *verdict.time);
   return text;
 }
 

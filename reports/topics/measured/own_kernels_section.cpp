@@ -2,6 +2,7 @@
 #include "reports/topics/measured/own_kernels_section.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "reports/formats/markdown_text.hpp"
 #include "reports/formats/numbers.hpp"

@@ -2,6 +2,7 @@
 #include "reports/topics/measured/published_section.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

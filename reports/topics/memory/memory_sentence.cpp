@@ -2,6 +2,7 @@
 #include "reports/topics/memory/memory_sentence.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>

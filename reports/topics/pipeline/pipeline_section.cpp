@@ -2,6 +2,7 @@
 #include "reports/topics/pipeline/pipeline_section.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "reports/formats/numbers.hpp"
 

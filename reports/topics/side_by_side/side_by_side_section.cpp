@@ -41,7 +41,7 @@ std::string loss_text(const Scheme& scheme) {
 }
 
 constexpr std::string_view kCounts =
-    "Weights: the scheme's parameters, and their bytes on one tensor rank. Operations and `d a layer`: "
+    "Weights: the scheme's parameters, and their bytes on the tensor ranks of all stages. Operations and `d a layer`: "
     "per token; the d-vectors that a whole forward pass reads and writes, divided by the layers. "
     "State: d-vectors kept between two layers; after the comma, the largest message between pipeline "
     "stages with caching.";

@@ -2,6 +2,7 @@
 #include "reports/topics/time/step_section.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -178,7 +179,8 @@ void write_markdown(Document& out) {
   out.paragraph(
       "`delta`: added to the baseline step. `overhead`: delta over the baseline step, which is "
       "what papers mean. `share`: the whole residual path over the whole step, which is what a "
-      "profiler shows; the standard residual has a share, too, but no overhead.");
+      "profiler shows; in training its kernels alone, without messages between stages. The standard "
+      "residual has a share, too, but no overhead.");
   for (const WorkloadId workload : timed_workloads(e)) {
     out.paragraph(
         fmt::format("**{}**, baseline step {}", name(workload), baseline_text(e, workload)));

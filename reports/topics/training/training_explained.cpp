@@ -1,5 +1,6 @@
 // Each number of the training step, taken apart.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 

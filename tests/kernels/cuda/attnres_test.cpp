@@ -1,4 +1,6 @@
 // AttnRes on the device against the reference, over shapes.
+#include <type_traits>
+
 #include "tests/kernels/cpu/attnres_problems.hpp"
 #include "tests/kernels/cuda/run.hpp"
 
@@ -47,6 +49,12 @@ void expect_phase1(const Levels& l) {
                                                 {kLargestLogit});
 }
 
+/// Of Kimi K3's last block. The emulation, which is slow, takes one number with outputs in float.
+template <class O>
+Levels tokens_of_last_block() {
+  return kIsEmulated && std::is_same_v<O, float> ? Levels{9} : Levels{1, 9, 70};
+}
+
 template <class T, class O>
 void expect_phase1_matches() {
   const auto is_feasible = [](const Levels& l) {
@@ -59,8 +67,7 @@ void expect_phase1_matches() {
     expect_phase1<T, O>(l);
     if (testing::Test::HasFailure()) return;
   }
-  // Kimi K3's last block.
-  for (const std::size_t num_tokens : {1, 9, 70})
+  for (const std::size_t num_tokens : tokens_of_last_block<O>())
     expect_phase1<T, O>({num_tokens, 7168, 7, 24, 1, 1});
 }
 

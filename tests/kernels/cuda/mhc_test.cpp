@@ -37,23 +37,26 @@ TEST_F(MhcOnDevice, BoundaryMatchesTheReferenceInBf16) {
 TEST_F(MhcOnDevice, TakesAnyNumberOfStreams) {
   for (const std::size_t m : {3, 5, 6, 7, 12}) {
     SCOPED_TRACE("m " + std::to_string(m));
-    expect_matches_on_device<MhcPreProblem<float>>(MhcShape{17, 136, m, 1, 0});
-    expect_matches_on_device<MhcPreProblem<Bf16>>(MhcShape{17, 136, m, 1, 0}, kMhcAccuracy<Bf16>);
+    // Beyond four streams every token has a CTA of its own, which takes the emulation long.
+    const std::size_t num_tokens = kIsEmulated && m > 4 ? 7 : 17;
+    const MhcShape shape{num_tokens, 136, m, 1, 0};
+    expect_matches_on_device<MhcPreProblem<float>>(shape);
+    expect_matches_on_device<MhcPreProblem<Bf16>>(shape, kMhcAccuracy<Bf16>);
     expect_matches_on_device<MhcPostProblem<Bf16>>(MhcShape{17, 136, m, 1, 1});
-    expect_matches_on_device<MhcBoundaryProblem<Bf16>>(MhcShape{17, 136, m, 1, 1},
+    expect_matches_on_device<MhcBoundaryProblem<Bf16>>(MhcShape{num_tokens, 136, m, 1, 1},
                                                        kMhcAccuracy<Bf16>);
   }
 }
 
 /// So many tokens that three tiles of columns take one wave where two take two, on the emulation's
-/// four multiprocessors and on an H200's. The last tile is ragged.
+/// four multiprocessors and on an H200's, which the emulation leaves out. The last tile is ragged.
 TEST_F(MhcOnDevice, TakesTilesOfTwentyFourTokens) {
   const auto tokens_of_a_tile = [](std::size_t num_tokens, unsigned num_sms) {
     return cuda::mhc_plan(num_tokens, 5, 4, {.num_sms = num_sms}).tokens_per_cluster;
   };
   EXPECT_EQ(tokens_of_a_tile(150, 4), 24);
   EXPECT_EQ(tokens_of_a_tile(4300, 132), 24);
-  for (const std::size_t num_tokens : {150, 4300}) {
+  for (const std::size_t num_tokens : kIsEmulated ? Levels{150} : Levels{150, 4300}) {
     const MhcShape shape{num_tokens, 40, 4, 1, 1};
     const auto as_it_is = [](auto&) {};
     expect_matches_at_its_size<MhcPreProblem<Bf16>>(shape, kMhcAccuracy<Bf16>, as_it_is);

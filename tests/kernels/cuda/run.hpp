@@ -23,9 +23,11 @@ inline std::size_t number_from(const char* variable, std::size_t otherwise) {
 // The emulation is slow, and its device has few multiprocessors, so that few tokens are many. A
 // sanitizer is slow, too: DEPTHCOST_MOST_TOKENS and DEPTHCOST_CASES_PER_RUN ask a device for less.
 #ifdef DEPTHCOST_EMULATED
+inline constexpr bool kIsEmulated = true;
 inline constexpr std::size_t kMostTokens = 24;
 inline constexpr std::size_t kCasesPerRun = 48;
 #else
+inline constexpr bool kIsEmulated = false;
 inline constexpr std::size_t kMostTokens = std::numeric_limits<std::size_t>::max();
 inline constexpr std::size_t kCasesPerRun = 1;
 #endif

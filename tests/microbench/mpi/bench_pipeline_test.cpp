@@ -151,7 +151,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 class RunPipelineOfStates : public testing::TestWithParam<Count> {};
 
-TEST_P(RunPipelineOfStates, SendsTheBytesOfTheModelAndFormsEveryValue) {
+TEST_P(RunPipelineOfStates, SendsTheBytesOfTheModelAndFormsEveryValueWithStandardAndMhc) {
   const TemporaryFolder folder;
   const std::vector<PipelinePlan> plans = plans_of_states(GetParam());
   expect_good(
@@ -249,14 +249,15 @@ TEST(RunPipelineErrors, NameTheVectorThatATransitionDoesNotCarry) {
 }
 
 TEST(RunPipelineErrors, NameTheRankThatDiedOrStandsStill) {
-  const std::vector<MpiOutcome> outcomes = mpirun_each(
-      4, {kProgram + " " + kFig3 + " --die 2@1", kProgram + " " + kFig3 + " --stall 2@1"});
+  const std::vector<MpiOutcome> outcomes =
+      mpirun_each(4, {kProgram + " " + kFig3 + " --die 2@1",
+                      kProgram + " " + kFig3 + " --stall 2@1 --patience 1"});
   EXPECT_NE(outcomes[0].exit_code, 0);
   EXPECT_NE(outcomes[0].errors.find("rank 2 "), std::string::npos) << outcomes[0].errors;
   EXPECT_EQ(outcomes[1].exit_code, 1);
-  EXPECT_NE(outcomes[1].errors.find(": no message from rank 2 for 5 s\n"), std::string::npos)
+  EXPECT_NE(outcomes[1].errors.find(": no message from rank 2 for 1 s\n"), std::string::npos)
       << outcomes[1].errors;
-  for (const MpiOutcome& outcome : outcomes) EXPECT_LT(outcome.seconds, 10);
+  for (const MpiOutcome& outcome : outcomes) EXPECT_LT(outcome.seconds, 6);
 }
 
 TEST(RunPipelineErrors, SayHowManyProcessesAreNeeded) {

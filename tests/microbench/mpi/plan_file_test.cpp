@@ -105,7 +105,8 @@ TEST(PipelinePlan, SaysInOneLineWhatIsWrong) {
                 kKnown);
   std::string deep = "{\"schema\": ";
   for (int i = 0; i < 100'000; ++i) deep += '[';
-  EXPECT_EQ(error_with(fig3(), deep), "p.json:1:75: error: nested deeper than 64 levels");
+  EXPECT_EQ(error_with(fig3(), deep),
+            "p.json:1:75: error: nested too deeply (more than 64 levels)");
 }
 
 /// Interleaving needs a multiple of P micro-batches.

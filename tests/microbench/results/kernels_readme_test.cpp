@@ -14,6 +14,7 @@
 #include "profile/profile_file.hpp"
 #include "tests/marked_block.hpp"
 #include "tests/microbench/results/measured_table.hpp"
+#include "tests/parsed_json.hpp"
 
 namespace depthcost::bench::kernels_readme_test {
 namespace {
@@ -54,7 +55,7 @@ TEST(KernelsReadme, ShowsWhatWasMeasured) {
   for (const auto& file : std::filesystem::directory_iterator(kRoot + "scenarios/profiles")) {
     const std::string machine = machine_of_file(file.path());
     if (machine.empty()) continue;
-    const Results results = results_of(nlohmann::json::parse(test::file_text(file.path())));
+    const Results results = results_of(test::parsed_json(test::file_text(file.path())));
     ASSERT_EQ(weakness(results), std::nullopt) << file.path();
     const bool is_gpu = !results.device.empty();
     blocks["measured " + machine] =
@@ -76,7 +77,7 @@ struct MachineTable {
 
 MachineTable table_of(const std::string& machine) {
   const auto path = kRoot + "scenarios/profiles/" + machine + ".samples.json";
-  const Results results = results_of(nlohmann::json::parse(test::file_text(path)));
+  const Results results = results_of(test::parsed_json(test::file_text(path)));
   const bool is_gpu = !results.device.empty();
   const std::string text = measured_table(
       results, is_gpu ? "cuda" : "cpu", is_gpu ? DEPTHCOST_CUDA_KERNELS_HASH : kernels_hash(), {});

@@ -106,6 +106,41 @@ TEST(MemoryRemedy, SaysWhatAStepTakesLonger) {
                   100 * longer));
 }
 
+/// 671 billion parameters of DeepSeek-V3, of which 655 are experts.
+Study deepseek_decode() {
+  Study study = test::kimi_k3_study();
+  study.model.architecture = test::deepseek_v3();
+  study.prefill.reset();
+  study.pipeline.reset();
+  study.decode->sequences = {1, 240};
+  return study;
+}
+
+/// The same devices are enough, each with all of the attention and a share of the experts.
+TEST(MemoryRemedy, DealsExpertsOutToTheDevicesThatThereAre) {
+  Study study = deepseek_decode();
+  study.tensor_parallel_size = study.expert_parallel_size = 1;
+  study.data_parallel_size = 16;
+  Study dealt = study;
+  dealt.expert_parallel_size = 16;
+  const double limit = fullest_memory(dealt, dealt.path).value / kCountedShare * 1.001;
+  EXPECT_EQ(memory_remedy(study, limit), "expert 16 (the same 16 devices)");
+}
+
+/// For a few sequences less nobody buys devices; a quarter less is another question.
+TEST(MemoryRemedy, NamesABatchThatIsALittleSmaller) {
+  Study study = deepseek_decode();
+  study.tensor_parallel_size = study.expert_parallel_size = 8;
+  const auto limit_of = [&](Count sequences) {
+    Study smaller = study;
+    smaller.decode->sequences = {1, sequences};
+    return fullest_memory(smaller, smaller.path).value / kCountedShare * 1.00001;
+  };
+  EXPECT_EQ(memory_remedy(study, limit_of(233)), "at most 233 sequences");
+  EXPECT_EQ(memory_remedy(study, limit_of(180)), "at most 180 sequences");
+  EXPECT_EQ(memory_remedy(study, limit_of(179)).find("at most"), std::string::npos);
+}
+
 /// Every tensor rank has the whole cache of latent attention; data ranks have that of their own
 /// sequences, on the same devices.
 TEST(MemoryRemedy, GivesSequencesOfLatentAttentionToFewerRanks) {

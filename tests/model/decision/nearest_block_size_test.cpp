@@ -19,7 +19,7 @@ Verdict verdict_at(Study study, const Budget& budget, Count block_size) {
   apply({SweptKey::block_size, block_size}, study);
   study.budgets = {budget};
   if (!overhead_workload(budget.kind)) study.machine.reset();  // only times need it
-  return evaluate_budgets(study).budgets.front().verdict;
+  return evaluate_without_remedies(study).budgets.front().verdict;
 }
 
 /// One evaluation for each size, from near to far: whole decoder layers first, where there are any.
@@ -102,7 +102,7 @@ TEST(NearestBlockSize, OfATrainingStepIsFoundAmongAFew) {
     Study at = study;
     apply({SweptKey::block_size, size}, at);
     at.budgets = {{BudgetKind::training_overhead, 1e6}};
-    return *evaluate_budgets(at).budgets.front().high;
+    return *evaluate_without_remedies(at).budgets.front().high;
   };
   // Between doubles: 7 layers a block keep what 6 break.
   ASSERT_GT(overhead(6), overhead(7));

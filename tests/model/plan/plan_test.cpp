@@ -469,7 +469,7 @@ std::vector<Placement> by_hand(Count heads, Count decoder_layers, Count experts,
       for (Count c = 1; c <= devices; ++c)
         for (Count d = 1; d <= devices; ++d)
           for (Count e = 1; e <= devices; ++e) {
-            const bool has_ranks = experts == 0 ? e == t : t * c * d % e == 0 && e <= experts;
+            const bool has_ranks = experts == 0 ? e == 1 : t * c * d % e == 0 && e <= experts;
             if (t * p * c * d == devices && heads % t == 0 && p <= decoder_layers && has_ranks)
               all.push_back({t, p, c, d, e});
           }
@@ -496,7 +496,8 @@ TEST(Placements, AreAllThatDivideHeadsLayersAndDevices) {
 
 TEST(Placements, AreNamedByWhatIsNotOne) {
   EXPECT_EQ(placement_text({}), "one device");
-  EXPECT_EQ(placement_text({.tensor = 8, .expert = 8}), "tensor 8");
+  EXPECT_EQ(placement_text({.tensor = 8}), "tensor 8");
+  EXPECT_EQ(placement_text({.tensor = 8, .expert = 8}), "tensor 8, expert 8");
   EXPECT_EQ(placement_text({.tensor = 2, .pipeline = 2, .context = 3, .data = 4, .expert = 8}),
             "tensor 2, pipeline 2, context 3, data 4, expert 8");
 }

@@ -67,6 +67,36 @@ TEST(MeanKeys, AreThoseOfALoopOverTokens) {
             << first << " " << tokens << " " << limit;
 }
 
+/// Every chunk of a prompt by itself, against all of them as one pass that repeats.
+TEST(EqualPasses, CostTheMeanOfEach) {
+  const std::vector<Attention> attentions{
+      GroupedAttention{.num_heads = 32, .num_kv_heads = 8, .head_dim = 128},
+      GroupedAttention{.num_heads = 32, .num_kv_heads = 8, .head_dim = 128, .window = 4096},
+      GroupedAttention{.num_heads = 32, .num_kv_heads = 8, .head_dim = 128, .window = 100}};
+  for (const Attention& attention : attentions)
+    for (const int chunks : {1, 2, 3, 16})
+      for (const double first : {0.0, 777.0}) {
+        const double tokens = 1024;
+        AttentionCost sum;
+        for (int k = 0; k < chunks; ++k) {
+          const AttentionCost chunk =
+              attention_cost(attention, 4096, {first + k * tokens, tokens}, 1);
+          sum.read_elements += chunk.read_elements / chunks;
+          sum.core += (1.0 / chunks) * chunk.core;
+        }
+        const AttentionCost all =
+            attention_cost(attention, 4096, {first, tokens, static_cast<double>(chunks)}, 1);
+        EXPECT_NEAR(all.read_elements, sum.read_elements, 1e-9 * sum.read_elements) << chunks;
+        EXPECT_NEAR(all.core.value, sum.core.value, 1e-9 * sum.core.value) << chunks;
+      }
+}
+
+/// 8,192 tokens behind a window of 4,096 see 1.5 x 4,096^2 keys, whatever the chunk.
+TEST(EqualPasses, SeeAsManyKeysInAnyChunk) {
+  for (const double tokens : {8192.0, 4096.0, 2048.0, 512.0})
+    EXPECT_NEAR(8192 * mean_keys({0, tokens, 8192 / tokens}, 4096), 1.5 * 4096 * 4096 + 2048, 1e-3);
+}
+
 // Eight key-value heads on four ranks: two each, beside eight query heads; d = 4096.
 TEST(GroupedAttentionCost, IsThatOfTheFullestRank) {
   const GroupedAttention grouped{.num_heads = 32, .num_kv_heads = 8, .head_dim = 128};

@@ -104,7 +104,7 @@ double fullest(const Evaluation& evaluation, const Counts& counts) {
 void expect_evaluated(const Sweep& sweep, std::size_t circumstance, std::size_t choice) {
   const SweepPoint point = sweep.point(circumstance, choice);
   const Study study = sweep.study_at(circumstance, choice);
-  const Evaluation evaluation = evaluate(study);
+  const Evaluation evaluation = evaluate_without_remedies(study);
   expect_same(point.decode, added_by_evaluation(evaluation, study.schedule, WorkloadKind::decode));
   expect_same(point.prefill,
               added_by_evaluation(evaluation, study.schedule, WorkloadKind::prefill));

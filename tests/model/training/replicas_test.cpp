@@ -209,6 +209,10 @@ TEST(Reduction, OfWhatEveryTensorRankHasIsBetweenThem) {
   Study study = study_of(4, 1, 1, 1);
   study.layout = Layout::sequence_sharded;
   EXPECT_NEAR(tensor_reduction_time(study, 1e9).once.value.value, 8e9 * 0.75 / (0.8 * 400e9), 1e-9);
+  // A device of DualPipe has two chunks, one of each direction.
+  study.training->schedule = PipelineSchedule::dualpipe;
+  EXPECT_NEAR(tensor_reduction_time(study, 1e9).once.value.value, 16e9 * 0.75 / (0.8 * 400e9),
+              1e-9);
   study.layout = Layout::replicated;
   EXPECT_EQ(tensor_reduction_time(study, 1e9).once.high, Seconds{});
 }

@@ -8,6 +8,7 @@
 
 #include "reports/comparison/comparison_gates.hpp"
 #include "reports/comparison/kernel_tables.hpp"
+#include "tests/parsed_json.hpp"
 #include "tests/reports/plot_script.hpp"
 
 namespace depthcost::comparison_test {
@@ -90,7 +91,7 @@ TEST(ComparisonLines, TellWhereLaunchCounts) {
 }
 
 TEST(ComparisonJson, HasUnitsInItsKeysAndEveryStack) {
-  const auto json = nlohmann::json::parse(to_json(report(), "1.2.3"));
+  const auto json = test::parsed_json(to_json(report(), "1.2.3"));
   EXPECT_EQ(json["program_version"], "1.2.3");
   EXPECT_EQ(json["summary"]["cases"], 5);
   const auto& it = json["cases"][1];
@@ -134,7 +135,7 @@ TEST(ServingTable, HasARowForEachModelGpuAndForAll) {
 TEST(ComparisonJson, ScoresEachGroup) {
   ComparisonReport it = report();
   it.servings = {served("b", "h200", 3), served("a", "h200", 1.6)};
-  const auto json = nlohmann::json::parse(to_json(it, "1"));
+  const auto json = test::parsed_json(to_json(it, "1"));
   EXPECT_DOUBLE_EQ(json["summary"]["score"], 0.2);
   ASSERT_EQ(json["groups"].size(), 1U);
   const auto& group = json["groups"][0];
@@ -152,9 +153,9 @@ TEST(ComparisonJson, ScoresEachGroup) {
 /// Training steps have keys of their own, beside those of served ones.
 TEST(ComparisonJson, HasTrainingStepsByThemselves) {
   ComparisonReport it = report();
-  EXPECT_FALSE(nlohmann::json::parse(to_json(it, "1")).contains("trainings"));
+  EXPECT_FALSE(test::parsed_json(to_json(it, "1")).contains("trainings"));
   it.trainings = {served("b", "h200", 3)};
-  const auto json = nlohmann::json::parse(to_json(it, "1"));
+  const auto json = test::parsed_json(to_json(it, "1"));
   EXPECT_FALSE(json.contains("servings"));
   ASSERT_EQ(json["trainings"].size(), 1U);
   EXPECT_EQ(json["trainings"][0]["inside"], true);
@@ -225,7 +226,7 @@ TEST(ComparisonJson, HasEveryTermOfThePrediction) {
   Comparison& comparison = it.cases.front().comparison;
   comparison.terms = {{1e-6}, {60e-6}, {20e-6}, {38e-6}};
   comparison.predicted.value = comparison.terms.total();
-  const auto json = nlohmann::json::parse(to_json(it, "1"))["cases"][0];
+  const auto json = test::parsed_json(to_json(it, "1"))["cases"][0];
   const auto seconds = [&](const std::string& term) {
     return json[term + "_seconds"].get<double>();
   };
@@ -254,7 +255,7 @@ TEST(StrictGate, IsRedWhereverItIsRead) {
   ASSERT_EQ(lines.size(), 3U);
   EXPECT_EQ(lines[2].title, "unsure");
   EXPECT_EQ(lines[2].level, AnnotationLevel::error);
-  EXPECT_EQ(nlohmann::json::parse(to_json(it, "1"))["cases"][3]["blocks"], true);
+  EXPECT_EQ(test::parsed_json(to_json(it, "1"))["cases"][3]["blocks"], true);
 }
 
 TEST(Junit, FailsWhatBlocksAndSkipsWhatDoesNot) {

@@ -144,6 +144,27 @@ TEST(DifferenceTable, NamesWhatCountsAndIsGone) {
       << text;
 }
 
+TEST(DifferenceTable, SaysWhereLimitsAloneChanged) {
+  Result before = result(100e-6, 8, "pass");
+  before.inputs.insert(before.inputs.begin(), {"budgets.decode_overhead", "2 %"});
+  Result after = before;
+  after.inputs.front().word = "5 %";
+  const std::string text = to_table({.difference = difference(before, after, 0)});
+  EXPECT_NE(text.find("Limits changed, and no prediction is worse. "), std::string::npos) << text;
+}
+
+/// Another GPU has as many curves as the table has lines.
+TEST(DifferenceTable, CountsTheEntriesOfALongList) {
+  Result before = result(100e-6, 8, "pass");
+  for (const int ranks : {2, 3, 4, 5, 6})
+    before.inputs.insert(before.inputs.begin(),
+                         {"hardware.transfers[send, node, " + std::to_string(ranks) + "]", "5 us"});
+  Result after = before;
+  for (std::size_t i = 0; i < 5; ++i) after.inputs[i].word = "6 us";
+  const std::string text = to_table({.difference = difference(before, after, 0)});
+  EXPECT_NE(text.find("\nhardware.transfers  5 entries  5 entries\n"), std::string::npos) << text;
+}
+
 TEST(DifferenceTable, ShowsTheLargestMovesOfASection) {
   Result before;
   Result after;

@@ -149,6 +149,13 @@ TEST(FormatSeconds, ChoosesTheUnitByTheEndsWhereTheValueIsNextToNothing) {
 
 TEST(FormatRatio, WritesPerCentWithTwoDigits) {
   EXPECT_EQ(format_ratio(0.023), "2.3 %");
+  EXPECT_EQ(format_ratio_beside({0.0134, 0.0197, 0.0281, Evidence::assumed}, 0.02),
+            "1.97 % [1.34, 2.81]");
+  EXPECT_EQ(format_ratio_beside({0.0134, 0.02, 0.0281, Evidence::assumed}, 0.02),
+            "2.0 % [1.3, 2.8]");
+  EXPECT_EQ(format_ratio_beside({0.0134, 0.0214, 0.0281, Evidence::assumed}, 0.02),
+            "2.1 % [1.3, 2.8]");
+  EXPECT_EQ(format_value_beside(0.020001, 0.02, Sign::always), "+2.0001 %");
   EXPECT_EQ(format_ratio(0.07), "7.0 %");
   EXPECT_EQ(format_ratio(0.1234), "12.3 %");
   EXPECT_EQ(format_ratio(0.0023), "0.23 %");

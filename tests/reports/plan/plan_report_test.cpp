@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tests/parsed_json.hpp"
 #include "tests/studies.hpp"
 
 namespace depthcost::plan_report_test {
@@ -20,6 +21,7 @@ PlannedPlacement plan(const Placement& placement, double step, double overhead) 
                         .missing = {},
                         .memory = Bytes{40e9},
                         .schedule = Schedule::two_phase,
+                        .shipped = Schedule::single_pass,
                         .blocks = partition_by_size(186, 24),
                         .quality = {loss_by_size(24), loss_by_count(8)},
                         .times = {},
@@ -49,19 +51,18 @@ const std::string kGoal =
 
 TEST(PlanText, SaysHowManyPlacementsWereNotLookedAt) {
   PlanReport pruned = report();
-  pruned.plans.best = {plan({.tensor = 8, .expert = 8}, 10e-3, 0.01)};
+  pruned.plans.best = {plan({.tensor = 8}, 10e-3, 0.01)};
   pruned.plans.kept = 1;
   pruned.plans.slower = 5;
   const std::string text = plan_text(pruned);
   EXPECT_THAT(
       text, testing::HasSubstr("3 break a limit; 5 are slower even without the residual path.\n"));
-  EXPECT_EQ(json::parse(plan_json(pruned, "0"))["slower"], 5);
+  EXPECT_EQ(test::parsed_json(plan_json(pruned, "0"))["slower"], 5);
 }
 
 TEST(PlanText, NamesTheBestAndWhy) {
   PlanReport two = report();
-  two.plans.best = {plan({.tensor = 8, .expert = 8}, 10e-3, 0.01),
-                    plan({.tensor = 4, .data = 2, .expert = 4}, 12e-3, 0.015)};
+  two.plans.best = {plan({.tensor = 8}, 10e-3, 0.01), plan({.tensor = 4, .data = 2}, 12e-3, 0.015)};
   two.plans.kept = 2;
   EXPECT_EQ(
       plan_text(two),
@@ -89,21 +90,21 @@ TEST(PlanText, NamesTheBestAndWhy) {
 /// The first takes 10.0 ms, 11.0 ms at most.
 TEST(PlanText, SaysWhatTheFirstMayBeAsSlowAs) {
   PlanReport it = report();
-  it.plans.best = {plan({.tensor = 8, .expert = 8}, 10e-3, 0.01),
-                   plan({.tensor = 4, .data = 2, .expert = 4}, 10.9e-3, 0.01),
-                   plan({.tensor = 2, .data = 4, .expert = 2}, 11.1e-3, 0.01)};
+  it.plans.best = {plan({.tensor = 8}, 10e-3, 0.01), plan({.tensor = 4, .data = 2}, 10.9e-3, 0.01),
+                   plan({.tensor = 2, .data = 4}, 11.1e-3, 0.01)};
   it.plans.kept = 3;
   it.evaluations = {"depthcost evaluate one", "depthcost evaluate two"};
   const std::string text = plan_text(it);
   EXPECT_THAT(text, testing::HasSubstr(" (9.0 % slower, inside the interval of the first)\n"));
   EXPECT_THAT(text,
               testing::HasSubstr(" (11.0 % slower)\nThe first in full: depthcost evaluate one\n"));
-  EXPECT_EQ(json::parse(plan_json(it, "1")).at("evaluations").at(1), "depthcost evaluate two");
+  EXPECT_EQ(test::parsed_json(plan_json(it, "1")).at("evaluations").at(1),
+            "depthcost evaluate two");
 }
 
 TEST(PlanText, NamesThreeOfThoseThatAreAsGood) {
   PlanReport it = report();
-  it.plans.best = {plan({.tensor = 8, .expert = 8}, 10e-3, 0.01)};
+  it.plans.best = {plan({.tensor = 8}, 10e-3, 0.01)};
   it.plans.kept = 2;
   it.plans.best.front().as_good = {{.tensor = 8, .expert = 4}};
   EXPECT_THAT(
@@ -112,16 +113,15 @@ TEST(PlanText, NamesThreeOfThoseThatAreAsGood) {
           "With the same median time and memory as the first: tensor 8, expert 4.\nBlock sizes"));
   it.plans.best.front().as_good.assign(5, {.tensor = 8, .expert = 2});
   EXPECT_THAT(plan_text(it), testing::HasSubstr("tensor 8, expert 2; and 2 more.\nBlock sizes"));
-  const json document = json::parse(plan_json(it, "1"));
+  const json document = test::parsed_json(plan_json(it, "1"));
   EXPECT_EQ(document.at("plans").at(0).at("as_good").size(), 5U);
   EXPECT_EQ(document.at("plans").at(0).at("as_good").at(0).at("expert"), 2);
 }
 
 TEST(PlanText, NamesTheBestOfTheOtherSchemes) {
   PlanReport it = report();
-  it.plans.best = {plan({.tensor = 8, .expert = 8}, 10e-3, 0.01)};
-  it.plans.others = {plan({.tensor = 4, .data = 2, .expert = 4}, 12e-3, 0.01),
-                     plan({.tensor = 8, .expert = 8}, 9e-3, 0.03)};
+  it.plans.best = {plan({.tensor = 8}, 10e-3, 0.01)};
+  it.plans.others = {plan({.tensor = 4, .data = 2}, 12e-3, 0.01), plan({.tensor = 8}, 9e-3, 0.03)};
   it.plans.others[0].scheme = "mhc";
   it.plans.others[0].blocks.reset();
   it.plans.others[1].scheme = "full_attnres";
@@ -135,7 +135,7 @@ TEST(PlanText, NamesTheBestOfTheOtherSchemes) {
                         "full_attnres keeps the limits nowhere. The nearest is tensor 8: "
                         "full_attnres, two_phase, 8 blocks of 24: it adds 3.0 % [1.5, 4.5] at "
                         "decode/64, above the limit of 2.0 %.\n"));
-  const json others = json::parse(plan_json(it, "1")).at("others");
+  const json others = test::parsed_json(plan_json(it, "1")).at("others");
   ASSERT_EQ(others.size(), 2U);
   EXPECT_EQ(others[0].at("scheme"), "mhc");
   EXPECT_EQ(others[1].at("keeps"), false);
@@ -143,16 +143,16 @@ TEST(PlanText, NamesTheBestOfTheOtherSchemes) {
 
 TEST(PlanText, SaysThatStagesWaitForOneAnother) {
   PlanReport it = report();
-  it.plans.best = {plan({.tensor = 4, .pipeline = 2, .expert = 4}, 10e-3, 0.01)};
+  it.plans.best = {plan({.tensor = 4, .pipeline = 2}, 10e-3, 0.01)};
   EXPECT_THAT(plan_text(it), testing::HasSubstr("Pipeline stages are timed with one batch in "
                                                 "flight: while one works, the others wait."));
-  it.plans.best = {plan({.tensor = 8, .expert = 8}, 10e-3, 0.01)};
+  it.plans.best = {plan({.tensor = 8}, 10e-3, 0.01)};
   EXPECT_THAT(plan_text(it), testing::Not(testing::HasSubstr("Pipeline stages")));
 }
 
 TEST(PlanText, SaysWhichBlocksAreNotKept) {
   PlanReport it = report();
-  it.plans.best = {plan({.tensor = 8, .expert = 8}, 10e-3, 0.01)};
+  it.plans.best = {plan({.tensor = 8}, 10e-3, 0.01)};
   it.scenario_blocks = partition_by_size(186, 12);
   EXPECT_THAT(plan_text(it),
               testing::HasSubstr("The scenario's blocks of 12 layers (sublayers) are not kept."));
@@ -162,7 +162,7 @@ TEST(PlanText, SaysWhichBlocksAreNotKept) {
 
 TEST(PlanText, SaysWhichReplicasWereLeftOut) {
   PlanReport it = report();
-  it.plans.best = {plan({.tensor = 8, .expert = 8}, 10e-3, 0.01)};
+  it.plans.best = {plan({.tensor = 8}, 10e-3, 0.01)};
   it.left_out_data = 6;
   EXPECT_THAT(plan_text(it),
               testing::HasSubstr("6 placements with data-parallel replicas were left out: a batch "
@@ -172,7 +172,7 @@ TEST(PlanText, SaysWhichReplicasWereLeftOut) {
 
 TEST(PlanText, NamesTheNearestWhereNoneKeepsTheLimits) {
   PlanReport none = report();
-  none.plans.nearest = plan({.tensor = 8, .expert = 8}, 10e-3, 0.03);
+  none.plans.nearest = plan({.tensor = 8}, 10e-3, 0.03);
   none.plans.nearest->fate = PlanFate::breaks;
   none.plans.faster = none.plans.nearest;
   const std::string fastest =
@@ -189,14 +189,14 @@ TEST(PlanText, NamesTheNearestWhereNoneKeepsTheLimits) {
           "blocks of 24. It adds 2.5 % [1.2, 3.8] at decode/64, above the limit of 2.0 %, and takes "
           "250 % of the time.\n\n" +
           kGoal);
-  none.plans.nearest = none.plans.faster = plan({.tensor = 8, .expert = 8}, 10e-3, 0.02002);
+  none.plans.nearest = none.plans.faster = plan({.tensor = 8}, 10e-3, 0.02002);
   EXPECT_THAT(plan_text(none), testing::HasSubstr("at decode/64, just above the limit of 2.0 %."));
 }
 
 /// One workload breaks its limit; or none does, and the bank of a prefill is too large.
 TEST(PlanText, BlamesOnlyWhatBreaksALimit) {
   PlanReport none = report();
-  PlannedPlacement broken = plan({.tensor = 8, .expert = 8}, 10e-3, 0.03);
+  PlannedPlacement broken = plan({.tensor = 8}, 10e-3, 0.03);
   broken.fate = PlanFate::breaks;
   broken.times.push_back(broken.times.front());
   broken.times.back().workload = WorkloadId::decode(1);
@@ -212,7 +212,7 @@ TEST(PlanText, BlamesOnlyWhatBreaksALimit) {
 /// A plan takes the fastest schedule; who serves runs what engines ship.
 TEST(PlanText, SaysWhereAScheduleIsNotWhatEnginesShip) {
   PlanReport it = report();
-  it.plans.best = {plan({.tensor = 8, .expert = 8}, 10e-3, 0.01)};
+  it.plans.best = {plan({.tensor = 8}, 10e-3, 0.01)};
   EXPECT_THAT(plan_text(it),
               testing::HasSubstr(
                   "Engines ship block_attnres as single_pass, not as two_phase: a plan takes the "
@@ -257,11 +257,11 @@ TEST(PlanText, SaysWhatItOrdersBy) {
 
 TEST(PlanJson, HasPlansOrTheNearest) {
   PlanReport it = report();
-  it.plans.best = {plan({.tensor = 8, .expert = 8}, 10e-3, 0.015)};
-  const json document = json::parse(plan_json(it, "1"));
+  it.plans.best = {plan({.tensor = 8}, 10e-3, 0.015)};
+  const json document = test::parsed_json(plan_json(it, "1"));
   const json& first = document.at("plans").at(0);
   EXPECT_EQ(first.at("placement"),
-            (json{{"tensor", 8}, {"pipeline", 1}, {"context", 1}, {"data", 1}, {"expert", 8}}));
+            (json{{"tensor", 8}, {"pipeline", 1}, {"context", 1}, {"data", 1}, {"expert", 1}}));
   EXPECT_EQ(first.at("block_size"), 24);
   EXPECT_EQ(first.at("schedule"), "two_phase");
   EXPECT_EQ(first.at("keeps"), true);
@@ -271,7 +271,7 @@ TEST(PlanJson, HasPlansOrTheNearest) {
   it.plans.nearest = it.plans.best.front();
   it.plans.nearest->fate = PlanFate::does_not_fit;
   it.plans.best.clear();
-  const json none = json::parse(plan_json(it, "1"));
+  const json none = test::parsed_json(plan_json(it, "1"));
   EXPECT_EQ(none.at("plans").size(), 0U);
   EXPECT_EQ(none.at("nearest").at("fits"), false);
 }

@@ -11,6 +11,7 @@
 #include "reports/formats/markdown_text.hpp"
 #include "reports/formats/numbers.hpp"
 #include "reports/sweep/sweep_report.hpp"
+#include "tests/parsed_json.hpp"
 #include "tests/scheme_axis.hpp"
 #include "tests/studies.hpp"
 
@@ -185,7 +186,7 @@ TEST(SweepOfSchemes, NamesThemInEveryFormat) {
                       {"mhc", "", "OK; recommended"},
                       {"full_attnres", "", "breaks prefill_bank"},
                       {"block_attnres", "8", "OK; runner-up, as written"}}));
-  const json document = json::parse(sweep_json(report, "1.2.3"));
+  const json document = test::parsed_json(sweep_json(report, "1.2.3"));
   EXPECT_EQ(document.at("points").at(1).at("residual.scheme"), "mhc");
   EXPECT_EQ(document.at("recommendations").at(0).at("recommended"),
             (json{{"residual.scheme", "mhc"}}));
@@ -201,7 +202,7 @@ TEST(SweepOfSchemes, SaysNothingOfBlocksOfFull) {
   EXPECT_TRUE(contains(sentence(report, "Recommended"), "Recommended: scheme full_attnres: +"));
   EXPECT_TRUE(contains(sentence(report, "Recommended"), "; published loss 1.737."));
   EXPECT_TRUE(lines_of(sweep_csv(report))[3].starts_with("full_attnres,true,,,,single_pass,"));
-  const json point = json::parse(sweep_json(report, "1.2.3")).at("points").at(2);
+  const json point = test::parsed_json(sweep_json(report, "1.2.3")).at("points").at(2);
   EXPECT_TRUE(point.at("num_blocks").is_null());
   EXPECT_TRUE(point.at("last_block_layers").is_null());
 }
@@ -286,7 +287,7 @@ TEST(SweepTable, HasSevenColumnsAtMost) {
 /// It is not counted, which is no zero; a token's own state is.
 TEST(SweepCsv, HasTheMemoryOfTrainingWithoutACache) {
   const SweepReport report = report_of(test::training_study(), {block_sizes(24, 24)});
-  const json point = json::parse(sweep_json(report, "1.2.3")).at("points").at(0);
+  const json point = test::parsed_json(sweep_json(report, "1.2.3")).at("points").at(0);
   EXPECT_GT(point.at("memory_bytes"), point.at("state_bytes"));
   EXPECT_EQ(point.at("cache_bytes"), 0);
   EXPECT_EQ(point.at("state_per_token_bytes"), 9 * 7168 * 2);
@@ -308,7 +309,7 @@ TEST(SweepCsv, NamesWhatCouldNotBeRead) {
 
 TEST(SweepJson, HasEveryPointAndTheEvidence) {
   const SweepReport report = kimi_report();
-  const json document = json::parse(sweep_json(report, "1.2.3"));
+  const json document = test::parsed_json(sweep_json(report, "1.2.3"));
   EXPECT_EQ(document.at("schema_version"), 1);
   ASSERT_EQ(document.at("points").size(), 190U);
   const json& point = document.at("points").at(23);

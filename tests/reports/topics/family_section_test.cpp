@@ -7,6 +7,7 @@
 
 #include "model/evaluation/evaluation.hpp"
 #include "reports/documents/answer_documents.hpp"
+#include "tests/parsed_json.hpp"
 #include "tests/studies.hpp"
 
 namespace depthcost::family_section_test {
@@ -55,7 +56,7 @@ TEST(FamilyTable, LeavesOutWhatTheModelCannotHaveAndSaysWhy) {
 
 TEST(FamilyJson, HasARowForEveryScheme) {
   const Study study = test::kimi_k3_study();
-  const auto json = nlohmann::json::parse(family_json(study, rows(), "1"));
+  const auto json = test::parsed_json(family_json(study, rows(), "1"));
   EXPECT_EQ(json.at("schema_version"), 1);
   ASSERT_EQ(json.at("family").size(), rows().size());
   for (const auto& row : json.at("family")) {

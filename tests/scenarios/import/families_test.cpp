@@ -105,9 +105,10 @@ const std::string kEngrams =
     "What n-grams add to the streams, once for each table, is not counted, nor what the layers "
     "that draft take in. The cache is counted in fp8; the model's own is "
     "fp4 in summaries.";
-const std::string kSparedAttention =
-    "Attention is not quantised. Shared experts and dense MLPs are counted like attention, in "
-    "weight_dtype.";
+// 3 x 3 x 4096 x 12288 + 42 x 3 x 4096 x 2048 = 1509949440.
+const std::string kQuantisedBesideAttention =
+    "Weights are counted 1.51 GB too large. These are fp8, and they are counted in bf16 like those "
+    "that quantization_config.modules_to_not_convert names: dense MLPs; shared experts.";
 const std::string kPerLayerInputs =
     "What the embeddings for each layer add to the copies of the stream is not counted. MLPs are "
     "counted as dense, whatever activation_sparsity_pattern says.";
@@ -266,7 +267,7 @@ ImportedModel edited(const std::string& config, const std::string& piece,
 }
 
 // Looked up 2026-11-23, the configs as public code quotes them: Qwen/Qwen3.8-Flash-Next,
-// zai-org/GLM-5.3-Flash (its list of modules that are not quantised is shortened),
+// zai-org/GLM-5.3-Flash (its list of modules that are not quantised is a pattern here),
 // deepseek-ai/DeepSeek-V4.1-Flash @dba1be0a, google/gemma-3n-E2B and -E4B, Zyphra/ZAYA1-8B
 // @67d34da5. Where the source has no dtype, bfloat16 is set. Weights: Qwen, the headers of its
 // checkpoint, trunk and n-grams, without vision and multi-token prediction; GLM, 320e9 by its card,
@@ -295,7 +296,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "rope_dim=0 value_dim=256 top_k=2048 index_heads=32 index_dim=128 index_ratio=4"},
                {"kind=dense decoder_layers=3 width=12288",
                 "kind=experts decoder_layers=42 experts=288 active=8 shared=1 width=2048"},
-               {kIndexKeys, kSparedAttention}},
+               {kIndexKeys, kQuantisedBesideAttention}},
         Family{
             "deepseek_v4_1_flash",
             552e9 + (384006168.0 + 384016682) * 256,
@@ -609,10 +610,10 @@ std::string weight_dtype_with(const std::string& ignored) {
 
 TEST(ImportedQuantisation, SparesAttentionOfTheDecoderAlone) {
   for (const char* of_decoder :
-       {"re:.*self_attn.*", "re:.*self_attn", "model.layers.0.self_attn.q_proj"})
+       {"re:.*self_attn.*", "re:.*self_attn", "model.layers.*.self_attn", "self_attn"})
     EXPECT_EQ(weight_dtype_with(of_decoder), "bf16") << of_decoder;
   for (const char* other :
-       {"vision_tower.encoder.layers.0.self_attn.q_proj", "model.layers.0.self_attn.kv_b_proj"})
+       {"vision_tower.encoder.layers.0.self_attn.q_proj", "model.layers.0.self_attn.q_proj"})
     EXPECT_EQ(weight_dtype_with(other), "fp8") << other;
 }
 
@@ -681,6 +682,90 @@ TEST(ImportedFamilies, AreReadAsWhatTheUserNames) {
             "no hc_mult and no attn_res_block_size key in it.json; Read as phi3, as was asked for; "
             "the config says model_type 'phi9'.");
   EXPECT_NE(to_yaml(model).find("\n# Read as phi3, as was asked for; "), std::string::npos);
+}
+
+/// A decoder of the shape of Command R, with further members.
+ImportedModel read_as_llama(const std::string& model_type, const std::string& more = "") {
+  return import_config(
+      "{\"model_type\": \"" + model_type +
+          "\", \"torch_dtype\": \"float16\", \"num_hidden_layers\": 40, \"hidden_size\": 8192, "
+          "\"num_attention_heads\": 64, \"num_key_value_heads\": 64, \"intermediate_size\": "
+          "22528, \"vocab_size\": 256000" +
+          more + "}",
+      "it.json", "llama");
+}
+
+std::string head_of(const ImportedModel& model) {
+  for (const ImportedKey& key : model.keys)
+    if (key.value.key == "output_head") return key.value.text + " by " + key.source;
+  return "own";
+}
+
+Lines remarks_on(const std::string& model_type, const std::string& last) {
+  return {"Read as llama, as was asked for; the config says model_type '" + model_type + "'.",
+          last};
+}
+
+/// CohereAI's Command R and Google's Gemma leave out that their embedding is tied.
+TEST(ImportedFamilies, HaveTheHeadOfTheTypeThatTheConfigNames) {
+  for (const char* type :
+       {"cohere", "cohere2", "ernie4_5", "gemma", "smollm3", "starcoder2", "gemma2"}) {
+    const ImportedModel model = read_as_llama(type);
+    EXPECT_EQ(head_of(model),
+              fmt::format("tied by it.json: transformers' {}.tie_word_embeddings true", type));
+    EXPECT_EQ(model.remarks, remarks_on(type, kDefaults)) << type;
+  }
+  for (const char* type : {"glm4", "granite", "olmo3", "stablelm"}) {
+    EXPECT_EQ(head_of(read_as_llama(type)), "own") << type;
+    EXPECT_EQ(read_as_llama(type).remarks, remarks_on(type, kDefaults)) << type;
+  }
+}
+
+TEST(ImportedFamilies, SayWhereTheHeadOfTheNamedTypeIsNotKnown) {
+  EXPECT_EQ(head_of(read_as_llama("phi9")), "own");
+  EXPECT_EQ(
+      read_as_llama("phi9").remarks,
+      remarks_on("phi9",
+                 "The config leaves out tie_word_embeddings, and what 'phi9' has as its "
+                 "default is not known: the output projection is counted as one of its own."));
+  const ImportedModel tied = read_as_llama("phi9", ", \"tie_word_embeddings\": true");
+  EXPECT_EQ(head_of(tied), "tied by it.json: tie_word_embeddings true");
+  EXPECT_EQ(tied.remarks.size(), 1U);
+}
+
+/// Factors of scores and streams are no layers.
+TEST(ImportedFamilies, MayScaleLikeGranite) {
+  const ImportedModel model = read_as_llama(
+      "granite",
+      ", \"attention_multiplier\": 0.0078125, \"embedding_multiplier\": 12.0, "
+      "\"logits_scaling\": 16.0, \"residual_multiplier\": 0.22, \"tie_word_embeddings\": true");
+  EXPECT_EQ(records_of(model.attention),
+            (Lines{"kind=grouped decoder_layers=40 heads=64 kv_heads=64 head_dim=128"}));
+}
+
+/// OpenGVLab's InternVL says how images are read beside its decoder.
+TEST(ImportedConfigs, OfInternVlReadTheDecoder) {
+  const auto decoder = [](const std::string& adapters) {
+    const std::string inner = test::content_of(path_of("phi_4"));
+    return import_config(
+        "{\"model_type\": \"internvl_chat\", \"downsample_ratio\": 0.5, \"select_layer\": -1, "
+        "\"use_backbone_lora\": " +
+            adapters + ", \"use_llm_lora\": 0, \"vision_config\": {\"hidden_size\": 1024}, " +
+            "\"llm_config\": " + inner + "}",
+        "it.json");
+  };
+  for (const char* none : {"0", "false"})
+    EXPECT_EQ(records_of(decoder(none).attention),
+              records_of(load_config(path_of("phi_4")).attention))
+        << none;
+  try {
+    decoder("16");
+    FAIL() << "not refused";
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.message(),
+              "unknown key 'use_backbone_lora' (may change what a layer is, and is not known of "
+              "phi3)");
+  }
 }
 
 TEST(ImportedFamilies, SayNothingWhereTheUserNamesWhatTheConfigSays) {

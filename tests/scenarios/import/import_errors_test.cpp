@@ -169,6 +169,9 @@ INSTANTIATE_TEST_SUITE_P(
         {"UnknownStructureOutside", "kimi_k3", "\"ignore_index\": -100", "\"num_mtp_layers\": 1",
          "4:3: error: unknown key 'num_mtp_layers' (may change what a layer is, and is not known "
          "of kimi_linear)"},
+        {"WordsThatBeginLikeStructure", kLlama, kExtra, "\"multiple_ples\": 1, \"ple_width\": 8",
+         "12:23: error: unknown key 'ple_width' (may change what a layer is, and is not known of "
+         "llama)"},
         {"AlternatingUpdates", kLlama, kExtra, "\"altup_num_inputs\": 4",
          "12:3: error: unknown key 'altup_num_inputs' (may change what a layer is, and is not known "
          "of llama)"},

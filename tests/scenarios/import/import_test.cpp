@@ -488,8 +488,9 @@ TEST(ImportedWeights, AreStoredAsTheConfigSays) {
   EXPECT_EQ(stored(edited("qwen3_32b", "bfloat16", "torch.float16")), "f16 f16 -");
   EXPECT_EQ(stored(edited("deepseek_v4_pro", "\"fp4\"", "\"mxfp4\"")), "bf16 fp8 mxfp4");
   EXPECT_EQ(stored(edited("deepseek_v4_pro", "\"fp4\"", "\"fp8\"")), "bf16 fp8 -");
-  EXPECT_EQ(stored(edited("glm_5_3_flash", "self_attn.q_proj", "self_attn.o_proj")),
-            "bf16 bf16 fp8");
+  EXPECT_EQ(stored(imported("glm_5_3_flash")), "bf16 bf16 fp8");
+  EXPECT_EQ(stored(edited("glm_5_3_flash", "layers.*.self_attn", "layers.0.self_attn.o_proj")),
+            "bf16 fp8 -");
 }
 
 // --- tables and layers that draft ---

@@ -19,6 +19,7 @@
 #include "scenarios/read/scenario.hpp"
 #include "scenarios/text/document.hpp"
 #include "scenarios/text/input_error.hpp"
+#include "tests/parsed_json.hpp"
 #include "tests/scenarios/read/parsed.hpp"
 #include "tests/temporary_folder.hpp"
 
@@ -169,7 +170,7 @@ class Validator {
 };
 
 const Validator& validator() {
-  static const Validator of_program(Json::parse(json_schema()));
+  static const Validator of_program(test::parsed_json(json_schema()));
   return of_program;
 }
 
@@ -193,7 +194,7 @@ TEST(Schema, AdmitsEveryShippedModel) { expect_all_admitted("models", "model"); 
 TEST(Schema, AdmitsEveryShippedHardware) { expect_all_admitted("hardware", "hardware"); }
 
 TEST(Schema, GivesDefaultsThatItAdmits) {
-  const Json schema = Json::parse(json_schema());
+  const Json schema = test::parsed_json(json_schema());
   EXPECT_EQ(schema["properties"]["residual"]["properties"]["num_streams"]["default"], 4);
   EXPECT_EQ(schema["properties"]["residual"]["properties"]["remainder"]["default"], "paper");
 }

@@ -10,6 +10,7 @@
 
 #include "reports/documents/answer_documents.hpp"
 #include "scenarios/read/scenario.hpp"
+#include "tests/parsed_json.hpp"
 #include "tests/scenarios/text/error_of.hpp"
 #include "tests/studies.hpp"
 
@@ -19,10 +20,12 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json document_of(const Study& study) {
-  return Json::parse(to_json(evaluate(study), {}, {"0.1.0", {}}));
+  return test::parsed_in_order(to_json(evaluate(study), {}, {"0.1.0", {}}));
 }
 
-Result read(const Json& document) { return parse_result(document.dump(1), "it.json", 1); }
+Result read(const Json& document) {
+  return parse_result(test::written_json(document), "it.json", 1);
+}
 
 std::string error_of(const std::string& text) {
   try {
@@ -94,7 +97,7 @@ TEST(ResultFile, NamesEveryPrediction) {
 /// What the scenario writes replaces what the model ships.
 TEST(ResultFile, KnowsThePathOfTheScenario) {
   const auto path = [](Json values) {
-    Json document = Json::parse(kSmall);
+    Json document = test::parsed_in_order(kSmall);
     document["scenario"]["values"] = std::move(values);
     return read(document).path;
   };
@@ -111,7 +114,7 @@ TEST(ResultFile, KnowsThePathOfTheScenario) {
 }
 
 TEST(ResultFile, KnowsWhatNobodyWrote) {
-  Json document = Json::parse(kSmall);
+  Json document = test::parsed_in_order(kSmall);
   document["scenario"]["values"]["tensor"] = {{"value", "1"}, {"origin", "default: one device"}};
   EXPECT_EQ(read(document).defaults, std::vector<std::string>{"tensor"});
 }
@@ -276,7 +279,8 @@ TEST(ResultFile, RefusesAnotherSchemaVersion) {
 TEST(ResultFile, RefusesWhatIsTooLargeOrTooDeep) {
   EXPECT_EQ(error_of(std::string(kMaxResultBytes + 1, ' ')),
             "it.json:1:1: error: file too large (at most 32 MB)");
-  EXPECT_EQ(error_of(std::string(70, '[')), "it.json:1:65: error: nested deeper than 64 levels");
+  EXPECT_EQ(error_of(std::string(70, '[')),
+            "it.json:1:65: error: nested too deeply (more than 64 levels)");
 }
 
 TEST(ResultFile, KeepsControlCharactersOutOfNames) {

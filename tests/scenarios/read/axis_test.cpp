@@ -251,9 +251,10 @@ TEST_F(Plan, KeepsWhatCannotExistWithItsReason) {
   const SweepPlan some = plan({"parallelism.tensor=8,1024"});
   ASSERT_EQ(some.scenes.size(), 2U);
   EXPECT_TRUE(some.scenes[0].study.has_value());
-  EXPECT_EQ(some.scenes[1].refused,
-            "invalid parallelism.tensor '1024' (more than the 896 experts of the model; "
-            "parallelism.expert is as large if absent)");
+  EXPECT_EQ(
+      some.scenes[1].refused,
+      "invalid parallelism.tensor '1024' (must divide the 96 attention heads: 1, 2, 3, 4, 6, 8, "
+      "12, 16, 24, 32, 48, 96)");
 }
 
 TEST_F(Plan, RefusesMorePointsThanWereAskedFor) {

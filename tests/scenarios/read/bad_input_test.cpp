@@ -53,8 +53,8 @@ INSTANTIATE_TEST_SUITE_P(
         {"WrongSchema", "schema: depthcost/2\nmodel: kimi_k3\n",
          "it.yaml:1:9: error: invalid schema 'depthcost/2' (must be 'depthcost/1')"},
         {"SchemaOfAModel", "schema: depthcost-model/1\nmodel: kimi_k3\n",
-         "it.yaml:1:9: error: invalid schema 'depthcost-model/1' (must be 'depthcost/1'; a "
-         "model is asked about as report --model)"},
+         "it.yaml:1:9: error: invalid schema 'depthcost-model/1' (must be 'depthcost/1'; did "
+         "you mean --model?)"},
         {"SchemaIsAList", "schema: [depthcost/1]\nmodel: kimi_k3\n",
          "it.yaml:1:9: error: invalid schema (must be a single value, not a list)"},
         {"List", "- schema: depthcost/1\n",

@@ -127,7 +127,7 @@ TEST_F(BadReferences, MayBeHostileThemselves) {
             "IN/empty.yaml:1:1: error: empty document (holds no value)");
   folder_.written("open.yaml", repeated("[", 200'000));
   EXPECT_EQ(error_about("model: open.yaml\n"),
-            "IN/open.yaml:1:65: error: nested deeper than 64 levels");
+            "IN/open.yaml:1:65: error: nested too deeply (more than 64 levels)");
   folder_.written("large.yaml", "");
   std::filesystem::resize_file(folder_.path("large.yaml"), 100'000'000);
   EXPECT_EQ(error_about("model: large.yaml\n"),

@@ -126,6 +126,40 @@ TEST(ScenarioOptions, CompareWithWhatTheModelDoesNotCarry) {
             (Names{"standard", "mhc", "full_attnres"}));
 }
 
+TEST(ScenarioOptions, AskAboutNoMoreThanTheySay) {
+  const auto study_of = [](const std::string& decode, const std::string& prefill,
+                           const std::string& training) {
+    return scenario_from_options({.model = "kimi_k3",
+                                  .hardware = "b300_sxm",
+                                  .pipeline = "4",
+                                  .decode = decode,
+                                  .prefill = prefill,
+                                  .training = training})
+        .study;
+  };
+  const Study decodes = study_of("1", "none", "");
+  EXPECT_TRUE(decodes.decode && !decodes.prefill && !decodes.training);
+  const Study prefills = study_of("none", "", "");
+  EXPECT_TRUE(!prefills.decode && prefills.prefill && !prefills.training);
+  const Study trains = study_of("", "", "4096");
+  EXPECT_TRUE(!trains.decode && !trains.prefill);
+  ASSERT_TRUE(trains.training);
+  EXPECT_EQ(trains.training->sequence_length, 4096);
+  EXPECT_EQ(trains.training->num_micro_batches, 16);
+  const Study both = study_of("1", "", "4096");
+  EXPECT_TRUE(both.decode && !both.prefill && both.training);
+}
+
+TEST(ScenarioOptions, GiveBlocksToWhatIsCompared) {
+  const Study study = scenario_from_options({.model = "qwen3_32b",
+                                             .hardware = "h100_sxm",
+                                             .block_size = "8",
+                                             .compare = "block_attnres"})
+                          .study;
+  ASSERT_EQ(study.compare.size(), 1U);
+  EXPECT_EQ(study.compare.front().scheme.parameters.blocks.block_size, 8);
+}
+
 TEST(ScenarioOptions, CutASmallPrefillIntoOneChunk) {
   const Scenario scenario = scenario_from_options({.model = "kimi_k3", .prefill = "100"});
   ASSERT_TRUE(scenario.study.prefill);
@@ -212,7 +246,15 @@ INSTANTIATE_TEST_SUITE_P(
         {"NoBlockSize",
          {.model = "llama_3_1_8b", .scheme = "block_attnres"},
          "--block-size:1:1: error: missing option (block_attnres needs the layers of a block, as "
-         "--block-size 16)"},
+         "--block-size 16; sweep compares sizes)"},
+        {"NothingToPredict",
+         {.model = "kimi_k3", .decode = "none", .prefill = "none"},
+         "--prefill:1:1: error: conflicting option 'none' (--decode none leaves nothing else to "
+         "predict)"},
+        {"TrainingLength",
+         {.model = "kimi_k3", .training = "long"},
+         "--training:1:1: error: invalid workload.training.sequence_length 'long' (must be a "
+         "positive integer)"},
         {"BlocksOfTheStandardResidual",
          {.model = "llama_3_1_8b", .block_size = "16"},
          "--block-size:1:1: error: unused option (scheme standard has no blocks; try --residual "

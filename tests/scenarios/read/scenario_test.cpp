@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "model/evaluation/evaluation.hpp"
 #include "scenarios/presets/presets.hpp"
 #include "scenarios/read/scenario.hpp"
 #include "scenarios/text/input_error.hpp"
@@ -51,6 +52,24 @@ TEST(Implementation, OfAFrameworkRunsUnfused) {
   EXPECT_EQ(eager.schedule, Schedule::unfused);
   for (const ResidualPath& path : eager.compare)
     EXPECT_EQ(quoted_schedule(eager, path), Schedule::unfused);
+  EXPECT_EQ(quoted_schedule(eager, {Scheme{*find_scheme("altup")}, 186}), Schedule::fused);
+}
+
+/// An engine's other kernels are launched as they were.
+TEST(Implementation, ChangesTheResidualPathAlone) {
+  const auto rest_with = [](const std::string& implementation) {
+    const Study study =
+        parsed(
+            "model: kimi_k3\nhardware: b300_sxm\nparallelism: {tensor: 8}\nworkload: "
+            "{decode: {sequences: 1}}\nresidual: {implementation: " +
+            implementation + "}\n")
+            .study;
+    std::vector<double> seconds;
+    for (const RestRow& row : evaluate_without_remedies(study).rest)
+      seconds.push_back(row.time.value.value);
+    return seconds;
+  };
+  EXPECT_EQ(rest_with("ours"), rest_with("fastest_published"));
 }
 
 TEST(Implementation, OfAStackIsTheFastestWhereNobodyHasMeasuredIt) {
@@ -175,7 +194,7 @@ INSTANTIATE_TEST_SUITE_P(
         DefaultCase{"Streams", "residual.num_streams",
                     "4 <- default: [mhc] n = 4, the value of every released model"},
         DefaultCase{"Attachment", "residual.attach",
-                    "standalone <- default: there is no all-reduce to fold it into"},
+                    "standalone <- default: there is no all-reduce to fuse it with"},
         DefaultCase{"Layout", "residual.layout",
                     "replicated <- default: what serving engines ship: every tensor-parallel rank "
                     "holds all tokens"},
@@ -446,7 +465,7 @@ TEST(Scenarios, SayThatNoEngineFoldsTheirScheme) {
                   "residual.attach");
   };
   EXPECT_TRUE(attach("mhc").starts_with("standalone <- ")) << attach("mhc");
-  EXPECT_NE(attach("mhc").find("no engine folds this scheme, run so, into an all-reduce"),
+  EXPECT_NE(attach("mhc").find("no engine fuses this scheme, run so, with an all-reduce"),
             std::string::npos);
   EXPECT_TRUE(attach("standard").starts_with("all_reduce at decode")) << attach("standard");
 }

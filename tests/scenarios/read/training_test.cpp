@@ -151,10 +151,11 @@ TEST(WrittenTerms, AreNoneUnlessWritten) {
       parsed(asked("workload: {decode: {sequences: [1, 2]}}\n")).study.written_terms.empty());
 }
 
-TEST(Ranks, OfExpertsAreThoseOfTensorsUnlessTold) {
+TEST(Ranks, ShareEachExpertUnlessTold) {
   const Scenario scenario = parsed(asked("parallelism: {tensor: 4}\n"));
-  EXPECT_EQ(scenario.study.expert_parallel_size, 4);
-  EXPECT_EQ(listed(scenario, "parallelism.expert"), "4 <- default: as parallelism.tensor");
+  EXPECT_EQ(scenario.study.expert_parallel_size, 1);
+  EXPECT_EQ(listed(scenario, "parallelism.expert"),
+            "1 <- default: what engines do: tensor ranks share each expert");
 }
 
 TEST(Ranks, MayMeetAtTheExperts) {
@@ -342,9 +343,6 @@ INSTANTIATE_TEST_SUITE_P(
         {"MoreRanksThanExperts",
          "schema: depthcost/1\nmodel: mixtral_8x7b\nparallelism: {tensor: 16, expert: 16}\n",
          "it.yaml:3:35: error: invalid parallelism.expert '16' (more than the 8 experts of the model)"},
-        {"MoreTensorRanksThanExperts",
-         "schema: depthcost/1\nmodel: mixtral_8x7b\nparallelism: {tensor: 16}\n",
-         "it.yaml:3:23: error: invalid parallelism.tensor '16' (more than the 8 experts of the model; parallelism.expert is as large if absent)"},
         {"RanksThatDoNotDivideTheHeads",
          "schema: depthcost/1\nmodel: llama_3_1_8b\nparallelism: {tensor: 100}\n",
          "it.yaml:3:23: error: invalid parallelism.tensor '100' (must divide the 32 attention heads: 1, 2, 4, 8, 16, 32)"},

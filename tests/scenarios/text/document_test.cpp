@@ -322,7 +322,7 @@ std::string staircase(const std::string& line, int num_lines) {
 }
 
 std::string too_deep_at(const std::string& position) {
-  return "a.yaml:" + position + ": error: nested deeper than 64 levels";
+  return "a.yaml:" + position + ": error: nested too deeply (more than 64 levels)";
 }
 
 INSTANTIATE_TEST_SUITE_P(

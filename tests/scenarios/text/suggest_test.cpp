@@ -85,6 +85,12 @@ INSTANTIATE_TEST_SUITE_P(
         NearestCase{"NoWord", "", {"a"}, ""}, NearestCase{"NoCandidates", "name", {}, ""}),
     [](const auto& row) { return row.param.name; });
 
+TEST(DidYouMean, PrefersTheShorterOfTwoThatContainTheWord) {
+  EXPECT_EQ(nearest("h200", std::vector<std::string>{"mhc_h200", "h200_sxm"}), "h200_sxm");
+  EXPECT_EQ(nearest("attnres", std::vector<std::string>{"attnres_raw_keys", "block_attnres"}),
+            "block_attnres");
+}
+
 TEST(DidYouMean, SeesThroughCapitals) {
   const std::vector<std::string> candidates{"single_pass_mhc", "mhc", "mhc_lite"};
   EXPECT_EQ(did_you_mean("MHC", candidates), "; did you mean 'mhc'?");

@@ -254,48 +254,59 @@ Row log_sums_of(const Sources& s, const Row& queries, const Row& partials) {
 
 /// A block of S layers over n rows, in both phases: the loss is over the normed mixes of all
 /// layers, from given partial sums.
-void two_phases(const Shape& shape, std::size_t n, std::size_t S, double scale) {
-  Sources s(shape, n, scale);
-  const std::size_t size = s.T * s.d;
-  Row queries = s.draw(S * s.d, scale), partials = s.draw(S * size), mixes(S * size),
-      inputs(S * size), dx = s.draw(S * size), log_sums = log_sums_of(s, queries, partials),
-      products((S - 1) * s.T), dqueries(S * s.d), dpartials = s.draw(S * size);
-  const auto forward = [&](const double* gain, Row& outputs) {
+struct TwoPhases {
+  Sources s;
+  std::size_t S;
+  std::size_t size = s.T * s.d;
+  Row queries = s.draw(S * s.d, s.scale), partials = s.draw(S * size), dx = s.draw(S * size),
+      dpartials = s.draw(S * size), mixes = Row(S * size), inputs = Row(S * size),
+      log_sums = log_sums_of(s, queries, partials), products = Row((S - 1) * s.T),
+      dqueries = Row(S * s.d);
+  // Before the backward pass.
+  Row given = dx, had_bank = s.dbank, had_partials = dpartials;
+
+  TwoPhases(const Shape& shape, std::size_t n, std::size_t num_layers, double scale)
+      : s(shape, n, scale), S(num_layers) {
+    forward(nullptr, mixes);
+  }
+
+  void forward(const double* gain, Row& outputs) {
     for (std::size_t j = 0; j < S; ++j)
       run(AttnResSinglePass<double>{.num_tokens = s.T,
                                     .hidden_size = s.d,
-                                    .num_bank_rows = n,
-                                    .num_bank_sources = n,
+                                    .num_bank_rows = s.n,
+                                    .num_bank_sources = s.n,
                                     .bank = s.bank.data(),
                                     .partial_sum = j > 0 ? &partials[j * size] : nullptr,
                                     .query = &queries[j * s.d],
                                     .norm = {.gain = gain},
                                     .output = &outputs[j * size]});
-  };
-  const Row given = dx;
-  const auto loss = [&] {
+  }
+
+  double loss() {
     forward(s.gain.data(), inputs);
     return dot(given, inputs);
-  };
-  forward(nullptr, mixes);
-  const auto accessor = [&] {
+  }
+
+  BackwardAccess access() const {
     BackwardAccess all = s.access();
     for (const Row* each : {&partials, &mixes}) all.holds(Saved::activation, *each);
     for (const Row* each : {&log_sums, &products}) all.holds(Saved::scalars, *each);
     return all.holds(Saved::arriving, dx).holds(Saved::gradient, dpartials);
-  };
-  const auto at = [&](Count index) {
-    // A block of S layers that attends to n rows.
-    const auto layers = static_cast<Count>(n * S);
+  }
+
+  GradientTraffic in_ledger(std::size_t layer) const {
+    const auto per_block = static_cast<Count>(S);
+    const Count layers = static_cast<Count>(s.n) * per_block;
     return ledger(schemes::kBlockAttnRes, Schedule::two_phase,
-                  static_cast<Count>((n - 1) * S) + index, GradientAccumulation::per_block,
-                  {.hidden_size = 64, .blocks = partition_by_size(layers, static_cast<Count>(S))},
-                  layers)
+                  layers - per_block + static_cast<Count>(layer), GradientAccumulation::per_block,
+                  {.hidden_size = 64, .blocks = partition_by_size(layers, per_block)}, layers)
         .traffic;
-  };
-  const Row had_bank = s.dbank, had_partials = dpartials;
-  for (std::size_t j = S; j-- > 1;) {
-    BackwardAccess access = accessor();
+  }
+
+  /// Of layer j + 1 of the block.
+  void phase2_backward(std::size_t j) {
+    BackwardAccess counted = access();
     run(AttnResPhase2Backward<double>{.num_tokens = s.T,
                                       .hidden_size = s.d,
                                       .partial_sum = &partials[j * size],
@@ -308,29 +319,43 @@ void two_phases(const Shape& shape, std::size_t n, std::size_t S, double scale) 
                                       .product = &products[(j - 1) * s.T],
                                       .query_gradient = &dqueries[j * s.d],
                                       .gain_gradient = s.dgain.data()},
-        access);
-    EXPECT_EQ(access.moved(), at(static_cast<Count>(j) + 1));
+        counted);
+    EXPECT_EQ(counted.moved(), in_ledger(j + 1));
   }
-  BackwardAccess access = accessor();
-  run(AttnResPhase1Backward<double>{.num_tokens = s.T,
-                                    .hidden_size = s.d,
-                                    .num_bank_sources = n,
-                                    .num_queries = S,
-                                    .bank = s.bank.data(),
-                                    .mix_gradients = dx.data(),
-                                    .log_sums = log_sums.data(),
-                                    .products = products.data(),
-                                    .queries = queries.data(),
-                                    .norm = {.gain = s.gain.data()},
-                                    .bank_gradients = s.dbank.data(),
-                                    .query_gradients = dqueries.data(),
-                                    .gain_gradient = s.dgain.data()},
-      access);
-  EXPECT_EQ(access.moved(), at(1));
-  expect_gradient("bank", s.dbank, s.bank, loss, had_bank);
-  expect_gradient("partial sums", dpartials, partials, loss, had_partials);
-  expect_gradient("queries", dqueries, queries, loss);
-  expect_gradient("gain", s.dgain, s.gain, loss);
+
+  void phase1_backward() {
+    BackwardAccess counted = access();
+    run(AttnResPhase1Backward<double>{.num_tokens = s.T,
+                                      .hidden_size = s.d,
+                                      .num_bank_sources = s.n,
+                                      .num_queries = S,
+                                      .bank = s.bank.data(),
+                                      .mix_gradients = dx.data(),
+                                      .log_sums = log_sums.data(),
+                                      .products = products.data(),
+                                      .queries = queries.data(),
+                                      .norm = {.gain = s.gain.data()},
+                                      .bank_gradients = s.dbank.data(),
+                                      .query_gradients = dqueries.data(),
+                                      .gain_gradient = s.dgain.data()},
+        counted);
+    EXPECT_EQ(counted.moved(), in_ledger(1));
+  }
+
+  void expect_gradients() {
+    const auto of = [this] { return loss(); };
+    expect_gradient("bank", s.dbank, s.bank, of, had_bank);
+    expect_gradient("partial sums", dpartials, partials, of, had_partials);
+    expect_gradient("queries", dqueries, queries, of);
+    expect_gradient("gain", s.dgain, s.gain, of);
+  }
+};
+
+void two_phases(const Shape& shape, std::size_t n, std::size_t S, double scale) {
+  TwoPhases block(shape, n, S, scale);
+  for (std::size_t j = S; j-- > 1;) block.phase2_backward(j);
+  block.phase1_backward();
+  block.expect_gradients();
 }
 
 TEST(ReferenceBackward, OfAttnResInTwoPhases) {
