@@ -9,6 +9,7 @@
 #include "model/evaluation/evaluation.hpp"
 #include "model/evaluation/predicted_work.hpp"
 #include "reports/documents/answer_documents.hpp"
+#include "reports/topics/decision/decision_section.hpp"
 #include "reports/topics/training/pipeline_plan.hpp"
 #include "scenarios/read/scenario.hpp"
 #include "scenarios/text/input_error.hpp"
@@ -35,9 +36,13 @@ void require_few_rows(const Study& study) {
 }
 
 std::string text_for_people(const Evaluation& evaluation, const EvaluateOptions& options,
-                            std::span<const LedgerRow> layers) {
-  if (options.details || options.layers) return to_table(evaluation, Depth::details, layers);
-  return to_table(evaluation, Depth::summary) +
+                            const Scenario& scenario, std::span<const LedgerRow> layers) {
+  std::string warnings;
+  for (const std::string& warning : value_warnings(scenario.values))
+    warnings += "\n" + warning + "\n";
+  if (options.details || options.layers)
+    return to_table(evaluation, Depth::details, layers) + warnings;
+  return to_table(evaluation, Depth::summary) + warnings +
          "\n--details shows every table, --format json every number.\n";
 }
 
@@ -62,7 +67,7 @@ ExitCode run_evaluate(const EvaluateOptions& options, Console& console) {
   else if (options.format == Format::plan)
     write_stdout(pipeline_plan(evaluation));
   else
-    show(text_for_people(evaluation, options, layers));
+    show(text_for_people(evaluation, options, scenario, layers));
   return ExitCode::good;
 }
 

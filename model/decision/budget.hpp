@@ -34,6 +34,9 @@ inline constexpr auto kNames<Fate> = other_names<Fate>("OK", "likely OK", "likel
                                                        "too much", "may not fit", "does not fit",
                                                        "unknown");
 
+/// Of a workload's memory, beside Fate::does_not_fit.
+inline constexpr std::string_view kMemoryFits = "fits";
+
 /// Where no median is at hand.
 constexpr Fate fate_of(BudgetKind kind, Verdict verdict) {
   if (verdict == Verdict::unknown) return Fate::unknown;

@@ -209,7 +209,7 @@ bool is_better(const ChangedWord& verdict) {
                                          name(Fate::too_much),        name(Fate::may_not_fit),
                                          name(Fate::likely_too_much), name(Verdict::unknown),
                                          name(Fate::likely_ok),       name(Fate::ok),
-                                         name(Verdict::pass)};
+                                         name(Verdict::pass),         kMemoryFits};
   const auto rank = [&](const std::string& word) {
     return std::find(kFromWorse.begin(), kFromWorse.end(), word);
   };

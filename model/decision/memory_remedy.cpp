@@ -12,6 +12,8 @@
 #include "model/architecture/expert_layers.hpp"
 #include "model/base/counted.hpp"
 #include "model/decision/budget.hpp"
+#include "model/step/rest_of_step.hpp"
+#include "model/step/workload.hpp"
 #include "model/training/training_memory.hpp"
 #include "model/training/training_step.hpp"
 
@@ -44,18 +46,35 @@ std::string parallelism_text(const Study& study) {
                      study.context_parallel_size > 1 ? "; context exchange untimed" : "");
 }
 
-/// The fewest replicas, by doubling, that would share out experts and the optimiser's state enough.
+/// The study as it is, and with its experts dealt out to a factor more devices.
+std::vector<Study> expert_factors(const Study& study, Count factor) {
+  std::vector<Study> placements{study};
+  const Count experts = fewest_experts(*study.model.architecture).value_or(1);
+  const Count spread =
+      expert_ranks(ranks_per_stage(study), std::min(experts, factor * study.expert_parallel_size));
+  if (spread <= study.expert_parallel_size) return placements;
+  placements.push_back(study);
+  placements.back().expert_parallel_size = spread;
+  return placements;
+}
+
+/// The fewest devices, by doubling, that would share out weights, experts and the optimiser's state
+/// enough: as replicas, or as tensor ranks of a node.
 std::string nearest_replicas(const Study& study, double limit) {
   constexpr Count kMostDevices = 1 << 14;
-  const Count experts = fewest_experts(*study.model.architecture).value_or(1);
-  for (Count factor = 2; factor * num_devices(study) <= kMostDevices; factor *= 2) {
-    Study spread = study;
-    spread.data_parallel_size *= factor;
-    spread.expert_parallel_size = expert_ranks(
-        ranks_per_stage(spread), std::min(experts, factor * study.expert_parallel_size));
-    if (surely_fits(fullest_memory(spread, spread.path), Bytes{limit}))
-      return parallelism_text(spread);
-  }
+  const Count heads = heads_to_share(*study.model.architecture);
+  const Count node = study.machine ? study.machine->devices_per_node : 1;
+  for (Count factor = 2; factor * num_devices(study) <= kMostDevices; factor *= 2)
+    for (Count tensor = 1; tensor <= factor; tensor *= 2) {
+      Study spread = study;
+      spread.tensor_parallel_size *= tensor;
+      spread.data_parallel_size *= factor / tensor;
+      const bool is_in_node = tensor == 1 || spread.tensor_parallel_size <= node;
+      if (!is_in_node || heads % spread.tensor_parallel_size != 0) continue;
+      for (const Study& placed : expert_factors(spread, factor))
+        if (surely_fits(fullest_memory(placed, placed.path), Bytes{limit}))
+          return parallelism_text(placed);
+    }
   return "";
 }
 
@@ -79,6 +98,34 @@ std::vector<Study> expert_placements(const Study& study) {
   return placements;
 }
 
+/// The first step of a workload without its residual path; nothing where it is not modelled.
+std::optional<Seconds> first_step(const Study& study, WorkloadKind kind) {
+  if (!study.machine || is_measured(study, kind)) return {};
+  const Study standard = baseline_study(study);
+  for (const Workload& workload : workloads_of(standard, standard.path, Schedule::fused)) {
+    if (workload.id.kind != kind) continue;
+    const RestOfStep rest = rest_of_step(standard, workload);
+    if (rest.rows.empty()) return {};
+    return rest.total().value;
+  }
+  return {};
+}
+
+/// "; decode/1 takes 2.4 x as long", of workloads that another placement of the same devices slows.
+std::string price_text(const Study& now, const Study& then) {
+  constexpr double kWorthSaying = 1.05;
+  std::string text;
+  const auto say = [&](WorkloadId workload) {
+    const auto before = first_step(now, workload.kind);
+    const auto after = first_step(then, workload.kind);
+    if (!before || !after || *after / *before < kWorthSaying) return;
+    text += fmt::format("; {} takes {:.1f} x as long", name(workload), *after / *before);
+  };
+  if (now.decode) say(WorkloadId::decode(now.decode->sequences.front()));
+  if (now.prefill) say(WorkloadId::prefill());
+  return text;
+}
+
 /// With a factor more replicas, and that many fewer sequences each.
 Study with_more_replicas(const Study& study, Count factor) {
   Study spread = study;
@@ -88,22 +135,41 @@ Study with_more_replicas(const Study& study, Count factor) {
 }
 
 /// "tensor 8, data 2 (16 devices, up to 128 sequences a replica)".
-std::string replicas_text(const Study& placed, std::string_view devices) {
+std::string replicas_text(const Study& placed, std::string_view devices,
+                          std::string_view price = "") {
   const auto& batches = placed.decode->sequences;
   return fmt::format(
-      "{} ({} devices, up to {} a replica)", ranks_text(placed), devices,
-      counted(*std::max_element(batches.begin(), batches.end()), "sequence", "sequences"));
+      "{} ({} devices, up to {} a replica{})", ranks_text(placed), devices,
+      counted(*std::max_element(batches.begin(), batches.end()), "sequence", "sequences"), price);
 }
 
-/// A factor more tensor ranks, of which so many become context ranks. Experts follow.
+/// A factor more tensor ranks, of which so many become context ranks. Whole experts follow; shared
+/// ones lie on all tensor ranks anyway.
 Study with_more_ranks(const Study& study, Count factor, Count context) {
   Study spread = study;
   spread.tensor_parallel_size *= factor / context;
   spread.context_parallel_size *= context;
+  if (study.expert_parallel_size == 1) return spread;
   spread.expert_parallel_size =
       expert_ranks(factor * ranks_per_stage(study),
                    std::min(fewest_experts(*study.model.architecture).value_or(1),
                             factor * study.expert_parallel_size));
+  return spread;
+}
+
+/// Whether a step of inference may run on fewer tensor ranks: no written key contradicts them.
+bool may_have_fewer_ranks(const Study& study) {
+  return study.decode && !study.training && !joins_collective(study) &&
+         (!study.prefill || study.prefill->sequence_shards == study.tensor_parallel_size);
+}
+
+/// With a factor fewer tensor ranks, as many times more replicas, and that many fewer sequences
+/// each.
+Study with_replicas(const Study& study, Count factor) {
+  Study spread = with_more_replicas(study, factor);
+  spread.tensor_parallel_size /= factor;
+  if (spread.prefill) spread.prefill->sequence_shards = spread.tensor_parallel_size;
+  if (!fewest_experts(*study.model.architecture)) spread.expert_parallel_size = 1;
   return spread;
 }
 
@@ -118,12 +184,22 @@ std::string nearest_ranks(const Study& study, Count factor, double limit) {
     least = need;
     text = words(placed);
   };
+  const auto devices_text = [](const Study& it) {
+    return replicas_text(it, std::to_string(num_devices(it)));
+  };
   if (heads_to_share(*study.model.architecture) % (factor * study.tensor_parallel_size) == 0)
     consider(with_more_ranks(study, factor, 1), parallelism_text);
   if (study.decode && !study.training)
     for (const Study& placed : expert_placements(with_more_replicas(study, factor)))
-      consider(placed,
-               [](const Study& it) { return replicas_text(it, std::to_string(num_devices(it))); });
+      consider(placed, devices_text);
+  if (!text.empty() || !may_have_fewer_ranks(study)) return text;
+  // Each rank would keep the cache of fewer sequences.
+  for (Count fewer = 2; fewer <= study.tensor_parallel_size; fewer *= 2) {
+    if (study.tensor_parallel_size % fewer != 0) continue;
+    for (const Study& placed :
+         expert_placements(with_more_replicas(with_replicas(study, fewer), factor)))
+      consider(placed, devices_text);
+  }
   return text;
 }
 
@@ -152,8 +228,9 @@ std::string nearest_experts(const Study& study, double limit) {
   if (placements.size() == 1 ||
       !surely_fits(fullest_memory(placements.back(), study.path), Bytes{limit}))
     return "";
-  return fmt::format("expert {} (the same {})", placements.back().expert_parallel_size,
-                     counted(num_devices(study), "device", "devices"));
+  return fmt::format("expert {} (the same {}{})", placements.back().expert_parallel_size,
+                     counted(num_devices(study), "device", "devices"),
+                     price_text(study, placements.back()));
 }
 
 /// A few sequences less, where that is enough: at least three quarters of the largest batch.
@@ -173,31 +250,25 @@ std::string nearest_batch(const Study& study, double limit) {
     const Count middle = (holds + breaks) / 2;
     (fits(middle) ? holds : breaks) = middle;
   }
-  return fmt::format("at most {}", counted(holds, "sequence", "sequences"));
-}
-
-/// With a factor fewer tensor ranks, as many times more replicas, and that many fewer sequences
-/// each.
-Study with_replicas(const Study& study, Count factor) {
-  Study spread = with_more_replicas(study, factor);
-  spread.tensor_parallel_size /= factor;
-  if (spread.prefill) spread.prefill->sequence_shards = spread.tensor_parallel_size;
-  if (!fewest_experts(*study.model.architecture)) spread.expert_parallel_size = 1;
-  return spread;
+  return fmt::format("at most {}{}", counted(holds, "sequence", "sequences"),
+                     study.data_parallel_size > 1 ? " a replica" : "");
 }
 
 /// Attention of fewer sequences on each of the same devices, and the experts over all of them:
 /// where every tensor rank would keep the whole cache of latent attention, each keeps that of its
 /// own sequences. Not where a written key would contradict the smaller number of tensor ranks.
 std::string nearest_sequences(const Study& study, double limit) {
-  if (!study.decode || study.training || !study.model.architecture || joins_collective(study) ||
-      (study.prefill && study.prefill->sequence_shards != study.tensor_parallel_size))
-    return "";
+  if (!study.model.architecture || !may_have_fewer_ranks(study)) return "";
   for (Count factor = 2; factor <= study.tensor_parallel_size; factor *= 2) {
     if (study.tensor_parallel_size % factor != 0) continue;
     for (const Study& placed : expert_placements(with_replicas(study, factor))) {
       if (!surely_fits(fullest_memory(placed, placed.path), Bytes{limit})) continue;
-      return replicas_text(placed, fmt::format("the same {}", num_devices(placed)));
+      const std::string shards = placed.prefill
+                                     ? fmt::format("; workload.prefill.sequence_shards {}",
+                                                   placed.prefill->sequence_shards)
+                                     : "";
+      return replicas_text(placed, fmt::format("the same {}", num_devices(placed)),
+                           shards + price_text(study, placed));
     }
   }
   return "";

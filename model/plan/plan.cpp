@@ -188,10 +188,11 @@ Seconds least_seconds_of_forward(const Study& study, WorkloadKind kind) {
   return least;
 }
 
-/// The best choice on a placement where the standard residual fits.
-PlannedPlacement planned_fitting(const PlacedStudy& placed) {
+/// The best choice that fills no more than `capacity`, on a placement where the standard residual
+/// fits.
+PlannedPlacement planned_within(const PlacedStudy& placed, Bytes capacity) {
   Study study = placed.study;
-  study.machine->memory_capacity = planned_memory(study);
+  study.machine->memory_capacity = capacity;
   PlannedPlacement plan = unplanned(placed);
   const Sweep sweep(study, placed.axes, 1);
   const Recommendation said = recommend(sweep, 0);
@@ -269,10 +270,22 @@ Fates fates_of(const std::vector<PlacedStudy>& placed, std::size_t num_threads,
   };
   for (auto taken = take_next(); !taken.empty(); taken = take_next())
     each_in_parallel(taken.size(), num_threads, [&](std::size_t i) {
-      fates[taken[i]] = planned_fitting(placed[taken[i]]);
+      fates[taken[i]] = planned_within(placed[taken[i]], planned_memory(placed[taken[i]].study));
       progress.count();
     });
   return fates;
+}
+
+/// What the plan would choose instead if it might fill the whole device; nothing where that is the
+/// same choice.
+std::optional<PlannedPlacement> just_too_large(const std::vector<PlacedStudy>& placed,
+                                               const PlannedPlacement& plan) {
+  const auto own = std::find_if(placed.begin(), placed.end(), [&](const PlacedStudy& it) {
+    return it.placement == plan.placement && name(it.study.path.scheme) == plan.scheme;
+  });
+  PlannedPlacement other = planned_within(*own, *own->study.machine->memory_capacity);
+  if (other.fate != PlanFate::keeps || other.memory <= planned_memory(own->study)) return {};
+  return other;
 }
 
 }  // namespace
@@ -298,7 +311,7 @@ double least_cost(const PlacedStudy& placed) {
 
 PlannedPlacement planned(const PlacedStudy& placed) {
   if (auto plan = too_large(placed)) return *std::move(plan);
-  return planned_fitting(placed);
+  return planned_within(placed, planned_memory(placed.study));
 }
 
 Plans plans_of(const std::vector<PlacedStudy>& placed, std::size_t num_threads,
@@ -337,6 +350,7 @@ Plans plans_of(const std::vector<PlacedStudy>& placed, std::size_t num_threads,
   if (plans.best.empty()) return plans;
   plans.others = others_than(plans.best, std::move(keeping), std::move(breaking));
   plans.nearest.reset();
+  plans.just_too_large = just_too_large(placed, plans.best.front());
   if (plans.faster && plans.faster->cost >= plans.best.front().cost) plans.faster.reset();
   return plans;
 }

@@ -77,6 +77,8 @@ struct Plans {
   /// One for each scheme that is not among the best: its fastest that keeps the limits, or else the
   /// one that exceeds them least.
   std::vector<PlannedPlacement> others;
+  /// What the first would choose if it might fill the whole device.
+  std::optional<PlannedPlacement> just_too_large;
   std::optional<PlannedPlacement> nearest;  // where none keeps the limits
   std::optional<PlannedPlacement> faster;   // the fastest that fits, if it breaks a limit
   std::size_t searched = 0;

@@ -104,8 +104,8 @@ VectorStorage storage_of(const Study& study) {
 
 Schedule quoted_schedule(const Study& study, const ResidualPath& path) {
   if (same_scheme(path.scheme, study.path.scheme)) return study.schedule;
-  // AttnRes schemes are quoted alike, so that a comparison does not change the schedule too. Nor
-  // does a framework, where a scheme has pieces that it launches.
+  // AttnRes schemes are quoted alike, so that a comparison does not change the schedule too. A
+  // framework runs every scheme unfused that can be.
   const bool is_eager = study.implementation == Implementation::eager;
   for (const Schedule schedule : path.scheme.rule->schedules)
     if (schedule == study.schedule && (is_eager || schedule != Schedule::unfused) &&

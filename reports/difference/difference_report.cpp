@@ -224,8 +224,14 @@ std::vector<ChangedWord> shown_verdicts(std::vector<ChangedWord> verdicts) {
   return verdicts;
 }
 
-/// "hardware.transfers" of "hardware.transfers[send, node, 2]".
-std::string list_of(const std::string& name) { return name.substr(0, name.find('[')); }
+/// "hardware.transfers" of "hardware.transfers[send, node, 2]" or of "hardware.transfers[...] #2";
+/// any other name is its own.
+std::string list_of(const std::string& name) {
+  const std::size_t end = name.rfind(']');
+  const bool is_entry = end != std::string::npos &&
+                        name.find_first_not_of(" #0123456789", end + 1) == std::string::npos;
+  return is_entry ? name.substr(0, name.find('[')) : name;
+}
 
 /// The entries of a long list as one word: other hardware has dozens of measured curves.
 std::vector<ChangedWord> without_long_lists(const std::vector<ChangedWord>& words) {
@@ -240,11 +246,10 @@ std::vector<ChangedWord> without_long_lists(const std::vector<ChangedWord>& word
       shown.push_back(word);
     } else if (shown.empty() || shown.back().name != list_of(word.name)) {
       const auto count = [&](std::string ChangedWord::*side) {
-        return format_counted(std::count_if(words.begin(), words.end(),
-                                            [&](const ChangedWord& it) {
-                                              return is_of_list(it) && !(it.*side).empty();
-                                            }),
-                              "entry", "entries");
+        return fmt::format("{} that differ",
+                           std::count_if(words.begin(), words.end(), [&](const ChangedWord& it) {
+                             return is_of_list(it) && !(it.*side).empty();
+                           }));
       };
       shown.push_back(
           {list_of(word.name), count(&ChangedWord::before), count(&ChangedWord::after)});

@@ -129,7 +129,8 @@ std::string interval_text(const Estimate<double>& ratio, int decimals, Sign sign
                      decimal_text(100 * ratio.high, decimals, Sign::minus_only));
 }
 
-/// Decimals of a percentage, at least `decimals`, with which a ratio and its limit differ.
+/// Decimals of a percentage, at least `decimals`, with which a ratio and its limit differ, if four
+/// are enough.
 int decimals_beside(double ratio, double limit, int decimals) {
   constexpr int kMost = 4;
   const auto text = [&](double value) {

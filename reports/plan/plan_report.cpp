@@ -86,12 +86,20 @@ std::string broken_limits(const PlannedPlacement& plan) {
   std::vector<std::string> broken;
   for (const PlannedTime& time : plan.times)
     if (is_beyond(time))
-      broken.push_back(fmt::format(
-          "{} at {}, {} the limit of {}", format_ratio(time.overhead), name(time.workload),
-          format_ratio(time.overhead.value) == format_ratio(time.limit) ? "just above" : "above",
-          format_ratio(time.limit)));
+      broken.push_back(fmt::format("{} at {}, above the limit of {}",
+                                   format_ratio_beside(time.overhead, time.limit),
+                                   name(time.workload), format_ratio(time.limit)));
   if (broken.empty()) return "breaks another budget of the scenario";
   return fmt::format("adds {}", fmt::join(broken, ", and "));
+}
+
+/// A few bytes may decide the blocks of a model, which are trained once.
+std::string just_too_large_text(const PlanReport& report) {
+  if (!report.plans.just_too_large) return "";
+  const PlannedPlacement& other = *report.plans.just_too_large;
+  return fmt::format(
+      "Left out for its memory: {} needs {} a device, and a plan fills {} at most (90 % of it).\n",
+      described(other), device_bytes(other.memory), device_bytes(report.memory_limit));
 }
 
 /// A line for each scheme that is not among the best.
@@ -217,8 +225,8 @@ std::string batches_text(const PlanReport& report) {
   const std::optional<Count> smallest = smallest_batch(report);
   if (!smallest) return "";
   return fmt::format(
-      "One batch was asked about. Smaller batches may break the limit: --set "
-      "'workload.decode.sequences=[{}, {}]' asks about both.\n",
+      "One batch was asked about. Smaller batches may break the limit: --decode {},{} asks about "
+      "both (in a file workload.decode.sequences).\n",
       *smallest, report.own.decode->sequences.front() * report.own.data_parallel_size);
 }
 
@@ -308,6 +316,10 @@ std::string nearest_text(const PlanReport& report) {
   const PlannedPlacement& fastest = *report.plans.faster;
   std::string text = fmt::format("No plan keeps the limits. The fastest that fits is {}. It {}.\n",
                                  described(fastest), broken_limits(fastest));
+  if (fastest.blocks && !report.kept_blocks)
+    text +=
+        "Blocks that are coarser than any with a published loss were not looked at: --block-size "
+        "names one.\n";
   if (nearest.placement == fastest.placement) return text;
   return text + fmt::format("The nearest to the limits is {}. It {}, and takes {} of the time.\n",
                             described(nearest), broken_limits(nearest),
@@ -363,7 +375,7 @@ std::string plan_text(const PlanReport& report) {
     text += fmt::format("{}. {}{}\n", i + 1, described(plans.best[i]), slower_text(plans, i));
   if (!report.evaluations.empty())
     text += fmt::format("The first in full: {}\n", report.evaluations.front());
-  text += others_text(plans);
+  text += others_text(plans) + just_too_large_text(report);
   text += faster_text(plans) + "\n" + plain_text(plan_table(plans.best)) + "\n";
   return text + unsure_text(plans.best) + as_good_text(plans.best.front()) + blocks_text(report) +
          asked_text(report) + asked;

@@ -36,19 +36,19 @@ std::string added_text(const AddedTime& added) {
   return added.overhead ? time + ", " + format_ratio(*added.overhead, Sign::always) : time;
 }
 
-/// " (the batch that weighs most)", where there are several.
-std::string which_batch(const Sweep& sweep) {
-  const auto& decode = sweep.study().decode;
-  return decode && decode->sequences.size() > 1 ? " (the batch that weighs most)" : "";
+/// Whether a point has several batches, so that its decode time and its per cent are the largest.
+bool has_batches(const SweepGroup& group) {
+  const auto decode = group.sweep().study_at(group.circumstance, 0).decode;
+  return decode && decode->sequences.size() > 1;
 }
 
 /// "+92.4 us [16.2, 106.8] to decode, +24.3 ms [23.2, 30.1] to prefill".
-std::string all_added(const Sweep& sweep, const SweepPoint& point) {
+std::string all_added(const SweepGroup& group, const SweepPoint& point) {
   Sentences parts;
-  const auto add = [&](const std::optional<AddedTime>& added, const std::string& what) {
+  const auto add = [&](const std::optional<AddedTime>& added, const char* what) {
     if (added) parts.push_back(fmt::format("{} to {}", added_text(*added), what));
   };
-  add(point.decode, "decode" + which_batch(sweep));
+  add(point.decode, has_batches(group) ? "decode (the largest of its batches)" : "decode");
   add(point.prefill, "prefill");
   add(point.training, "a training step");
   if (parts.empty())
@@ -129,7 +129,7 @@ std::string refusal(const SweepGroup& group, const Recommendation& said) {
         "No recommendation: no time is known without hardware (such as --hardware h100_sxm). The "
         "lowest published loss is at {}: {}.",
         described(sweep, *said.without_unattainable),
-        all_added(sweep, sweep.point(group.circumstance, *said.without_unattainable)));
+        all_added(group, sweep.point(group.circumstance, *said.without_unattainable)));
   if (said.unattainable.empty())
     return fmt::format("No recommendation: it is not known whether a choice {}. {}",
                        kept_texts(sweep, said.undecided),
@@ -147,7 +147,7 @@ std::string refusal(const SweepGroup& group, const Recommendation& said) {
         fmt::format(" Without {} {} would be taken: {}.",
                     said.unattainable.size() == 1 ? "that limit" : "these limits",
                     described(sweep, *said.without_unattainable),
-                    all_added(sweep, sweep.point(group.circumstance, *said.without_unattainable)));
+                    all_added(group, sweep.point(group.circumstance, *said.without_unattainable)));
   return text;
 }
 
@@ -197,13 +197,13 @@ void say_recommendation(Sentences& out, const SweepGroup& group, const Recommend
     if (said.cheapest)
       text += fmt::format(" The cheapest with a published loss is {}: {}.",
                           described(sweep, *said.cheapest),
-                          all_added(sweep, sweep.point(group.circumstance, *said.cheapest)));
+                          all_added(group, sweep.point(group.circumstance, *said.cheapest)));
     out.push_back(text);
     return;
   }
   const SweepPoint point = sweep.point(group.circumstance, *said.best);
   out.push_back(fmt::format("Recommended: {}: {}; {}.", described(sweep, *said.best),
-                            all_added(sweep, point), losses(*point.choice)));
+                            all_added(group, point), losses(*point.choice)));
   const std::vector<PointBudget> budgets = sweep.budgets(point);
   say_keeping(out, budgets);
   const bool all_known = std::none_of(budgets.begin(), budgets.end(), [](const PointBudget& row) {
@@ -240,16 +240,11 @@ void say_schedule(Sentences& out, const SweepGroup& group) {
         "sweep of one scheme with --axis schedule tries others.");
     return;
   }
-  if (study.path.scheme.rule->schedules.size() < 2) return;
+  if (study.path.scheme.rule->schedules.size() < 2 || study.implementation == Implementation::eager)
+    return;
   const char* blocks = sweeps(SweptKey::block_size) ? "--axis block_size=1..L " : "";
   out.push_back(fmt::format("Every choice runs as {}; {}--axis schedule={} tries others.",
                             name(study.schedule), blocks, schedule_names(study.path.scheme)));
-}
-
-/// " (the batch where they differ most)", where there are several.
-std::string which_distance(const Sweep& sweep) {
-  const auto& decode = sweep.study().decode;
-  return decode && decode->sequences.size() > 1 ? " (the batch where they differ most)" : "";
 }
 
 void say_runner_up(Sentences& out, const SweepGroup& group, const Recommendation& said) {
@@ -259,13 +254,15 @@ void say_runner_up(Sentences& out, const SweepGroup& group, const Recommendation
   if (const auto apart = distance(sweep, group.circumstance, *said.best, *said.runner_up)) {
     const Estimate<Seconds>& d = apart->difference;
     const bool is_sure = d.low > Seconds{} || d.high < Seconds{};
-    text +=
-        fmt::format(": {} to {}{} against the recommended one. {}", format_seconds(d, Sign::always),
-                    name(apart->cost), apart->cost == Cost::decode ? which_distance(sweep) : "",
-                    is_sure ? "The ranking holds for all assumed values"
-                            : "The ranking rests on assumed values");
+    text += fmt::format(": {} to {}{} against the recommended one. {}",
+                        format_seconds(d, Sign::always), name(apart->cost),
+                        apart->cost == Cost::decode && has_batches(group)
+                            ? " (the batch where they differ most)"
+                            : "",
+                        is_sure ? "The ranking holds for all assumed values"
+                                : "The ranking rests on assumed values");
   } else {
-    text += fmt::format(": {}", all_added(sweep, sweep.point(group.circumstance, *said.runner_up)));
+    text += fmt::format(": {}", all_added(group, sweep.point(group.circumstance, *said.runner_up)));
   }
   out.push_back(text + ".");
 }
@@ -362,8 +359,8 @@ void say_own(Sentences& out, const SweepReport& report, const SweepGroup& group)
   if (const auto by = dominator_of(sweep, group.circumstance, *own, Reading::higher_of_both)) {
     out.push_back(fmt::format(
         "{} beats {}, as written: its loss is no higher, and it adds {} instead of {}.",
-        described(sweep, *by), label, all_added(sweep, sweep.point(group.circumstance, *by)),
-        all_added(sweep, sweep.point(group.circumstance, *own))));
+        described(sweep, *by), label, all_added(group, sweep.point(group.circumstance, *by)),
+        all_added(group, sweep.point(group.circumstance, *own))));
     return;
   }
   std::string text =
@@ -372,7 +369,7 @@ void say_own(Sentences& out, const SweepReport& report, const SweepGroup& group)
     if (const auto by = dominator_of(sweep, group.circumstance, *own, reading))
       text += fmt::format("; if the loss follows the {} of blocks alone, {} does: {}",
                           reading == Reading::by_count ? "number" : "size", described(sweep, *by),
-                          all_added(sweep, sweep.point(group.circumstance, *by)));
+                          all_added(group, sweep.point(group.circumstance, *by)));
   out.push_back(text + ".");
 }
 
@@ -412,7 +409,7 @@ void say_break_even(Sentences& out, const SweepReport& report, const SweepGroup&
   serving.training.reset();
   if (serving.decode || serving.prefill)
     text += fmt::format(". Serving pays {} for it, for as long as the model is used",
-                        all_added(sweep, serving));
+                        all_added(group, serving));
   out.push_back(text + ".");
 }
 

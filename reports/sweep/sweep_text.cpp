@@ -20,7 +20,7 @@ std::string opening(const SweepReport& report) {
   std::string text = fmt::format("{} point{}", format_count(static_cast<Count>(num_points(report))),
                                  num_points(report) == 1 ? "" : "s");
   if (groups > 1)
-    text += fmt::format(", {} circumstances each with a choice of its own",
+    text += fmt::format(" in {} circumstances, each with its own choice",
                         format_count(static_cast<Count>(groups)));
   return text;
 }

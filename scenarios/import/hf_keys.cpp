@@ -87,7 +87,7 @@ bool is_empty(std::string_view key, const Node& value) {
 
 // InternVL selects a layer of its vision encoder.
 constexpr auto kOtherModalities = std::to_array<std::string_view>(
-    {"vision", "image", "video", "audio", "media", "mm_", "projector", "select_layer"});
+    {"vision", "visual", "image", "video", "audio", "media", "mm_", "projector", "select_layer"});
 
 }  // namespace
 

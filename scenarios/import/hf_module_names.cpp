@@ -12,6 +12,8 @@
 #include <system_error>
 #include <utility>
 
+#include "scenarios/import/hf_keys.hpp"
+
 namespace depthcost {
 namespace {
 
@@ -72,7 +74,7 @@ ExpressionPiece first_piece(std::string_view expression) {
   if (first == '.') return {1, {"?"}, true};
   if (first == '\\' && expression.size() > 1) {
     const char escaped = expression[1];
-    if (escaped == 'd') return {2, {"?"}, true};
+    if (escaped == 'd') return {2, characters_in("0-9"), true};
     const bool is_sign = std::string_view("._-/").find(escaped) != std::string_view::npos;
     return is_sign ? ExpressionPiece{2, {std::string(1, escaped)}, false} : ExpressionPiece{};
   }
@@ -128,9 +130,14 @@ Globs globs_of(std::string_view expression) {
 
 /// The globs of one entry, for the path of a module between dots. An expression must match from the
 /// start, and what follows is free: match() of Python's re, as compressed-tensors calls it. A name
-/// means what is under it, too, and may lack what stands before: AWQ looks for parts of names.
-Globs globs_of_entry(std::string_view entry) {
+/// means what is under it, too, and may lack what stands before.
+Globs globs_of_entry(std::string_view entry, NameRule rule) {
   if (!entry.starts_with("re:")) {
+    // No module's name begins with another's, but for numbers.
+    const bool goes_on =
+        rule == NameRule::part && !entry.empty() &&
+        std::string_view("0123456789").find(entry.back()) != std::string_view::npos;
+    if (goes_on) return {fmt::format("*.{}*", entry)};
     while (entry.ends_with('.')) entry.remove_suffix(1);
     return {fmt::format("*.{}.*", entry)};
   }
@@ -144,12 +151,9 @@ Globs globs_of_entry(std::string_view entry) {
   return globs;
 }
 
-/// Encoders and layers of multi-token prediction, which are not counted, have layers of such names.
+/// Encoders and layers of multi-token prediction are not counted. Their layers have numbers, too.
 bool is_of_another_stack(std::string_view glob) {
-  constexpr std::array<std::string_view, 4> kStacks{"vision", "visual", "audio", "mtp"};
-  return std::any_of(kStacks.begin(), kStacks.end(), [&](std::string_view stack) {
-    return glob.find(stack) != std::string_view::npos;
-  });
+  return is_of_another_modality(glob) || glob.find("mtp") != std::string_view::npos;
 }
 
 /// The number of a layer as a glob has it.
@@ -184,6 +188,17 @@ void mark_layers(std::vector<bool>& layers, const NumberInGlob& number) {
   }
 }
 
+/// Where a number behind "layers" has a `?`.
+std::size_t any_in_number(std::string_view glob) {
+  constexpr std::string_view kWord = "layers";
+  const std::size_t word = glob.find(kWord);
+  if (word == std::string_view::npos) return word;
+  const std::size_t start = word + kWord.size() + 1;
+  const std::size_t end = glob.find_first_not_of("0123456789", start);
+  return end != std::string_view::npos && glob[end] == '?' && start <= end ? end
+                                                                           : std::string_view::npos;
+}
+
 void mark_all(std::vector<bool>& layers, const std::vector<bool>& others) {
   for (std::size_t i = 0; i < layers.size(); ++i)
     if (others[i]) layers[i] = true;
@@ -191,11 +206,11 @@ void mark_all(std::vector<bool>& layers, const std::vector<bool>& others) {
 
 }  // namespace
 
-ModuleNames::ModuleNames(const ConfigValue& list, Count num_layers)
+ModuleNames::ModuleNames(const ConfigValue& list, Count num_layers, NameRule rule)
     : num_layers_(static_cast<std::size_t>(num_layers)) {
   std::size_t num_names = 0;
   for (const std::string& entry : list.words()) {
-    const Globs globs = globs_of_entry(entry);
+    const Globs globs = globs_of_entry(entry, rule);
     num_names += std::max(globs.size(), std::size_t{1});
     if (num_names > kMaxModuleNames) list.fail(fmt::format("more than {} names", kMaxModuleNames));
     if (globs.empty()) unread_.push_back(entry);
@@ -205,6 +220,14 @@ ModuleNames::ModuleNames(const ConfigValue& list, Count num_layers)
 
 void ModuleNames::add(std::string glob) {
   if (is_of_another_stack(glob)) return;
+  // Any character in a number is a digit, or the dot behind it.
+  if (const std::size_t at = any_in_number(glob); at != std::string::npos) {
+    for (const char c : std::string_view("0123456789.")) {
+      glob[at] = c;
+      add(glob);
+    }
+    return;
+  }
   // Engines spare all experts of a layer or none: is_layer_skipped of vLLM.
   take_number(glob, "experts");
   const std::optional<NumberInGlob> number = take_number(glob, "layers");

@@ -1,6 +1,7 @@
 // The list of a quantised checkpoint: modules that stay as they are, by name or by pattern.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -10,11 +11,15 @@
 
 namespace depthcost {
 
+/// Whether a name in a list means modules of that name and what is under them, or every module
+/// whose path has it as a part.
+enum class NameRule : std::uint8_t { whole, part };
+
 /// The modules of decoder layers that a list names.
 class ModuleNames {
  public:
   /// Throws InputError for a list that is not one of texts, or that has too many.
-  ModuleNames(const ConfigValue& list, Count num_layers);
+  ModuleNames(const ConfigValue& list, Count num_layers, NameRule rule);
 
   /// In which decoder layers the list names a matrix, such as "self_attn.q_proj". N stands for the
   /// number of an expert.

@@ -19,7 +19,13 @@ struct HfModel {
   HfModelType type;
   Count num_decoder_layers = 0;
   Count hidden_size = 0;
-  std::vector<std::string>& remarks;  // what the model file cannot say, one line each
+  std::vector<std::string>& remarks;   // what the model file cannot say, one line each
+  std::vector<std::string>& warnings;  // those by which numbers are wrong
+
+  void warn(std::string text) const {
+    remarks.push_back(text);
+    warnings.push_back(std::move(text));
+  }
 };
 
 /// A count of the model, where it was found, and the text that says so.

@@ -147,19 +147,19 @@ void remark_on_miscounts(const Checkpoint& file, const Storage& quantised, std::
   const double each = bytes_of(file.plain) - bytes_of(quantised);
   const std::string& plain = file.plain.dtype;
   if (too_small.weights > 0)
-    file.model.remarks.push_back(fmt::format(
-        "Weights are counted {} too small. {} leaves these in {}, and they are counted in {}: {}.",
+    file.model.warn(fmt::format(
+        "The count of weights is {} too small. {} leaves these in {}, and they are counted in {}: {}.",
         gigabytes(too_small.weights * each), list, plain, quantised.dtype,
         fmt::join(too_small.parts, "; ")));
   if (too_large.weights > 0)
-    file.model.remarks.push_back(fmt::format(
-        "Weights are counted {} too large. These are {}, and they are counted in {} like those "
+    file.model.warn(fmt::format(
+        "The count of weights is {} too large. These are {}, and they are counted in {} like those "
         "that {} names: {}.",
         gigabytes(too_large.weights * each), quantised.dtype, plain, list,
         fmt::join(too_large.parts, "; ")));
 }
 
-void remark_on_unread(const Checkpoint& file, std::string_view dtype, std::string_view list,
+void remark_on_unread(const Checkpoint& file, std::string_view list,
                       std::vector<std::string> unread) {
   constexpr std::size_t kMaxShown = 3;
   if (unread.empty()) return;
@@ -167,9 +167,15 @@ void remark_on_unread(const Checkpoint& file, std::string_view dtype, std::strin
       unread.size() > kMaxShown ? fmt::format(" and {} more", unread.size() - kMaxShown) : "";
   unread.resize(std::min(unread.size(), kMaxShown));
   for (std::string& expression : unread) expression = fmt::format("'{}'", printable(expression));
-  file.model.remarks.push_back(
-      fmt::format("What {} means by {}{} is not understood, and is counted in {}.", list,
-                  fmt::join(unread, ", "), more, dtype));
+  file.model.warn(
+      fmt::format("What {} means by {}{} is not understood, and is counted as if it named nothing.",
+                  list, fmt::join(unread, ", "), more));
+}
+
+/// AWQ looks for parts of names, so that "layers.1" is in "layers.12".
+NameRule rule_of(ConfigSection& section) {
+  const auto method = section.find({"quant_method"});
+  return method && method->word() == "awq" ? NameRule::part : NameRule::whole;
 }
 
 /// All matrices in `storage`, but for those that a list leaves as they are. One key has the dtype
@@ -178,7 +184,7 @@ void remark_on_unread(const Checkpoint& file, std::string_view dtype, std::strin
 WeightStorage quantised_to(const Storage& storage, const Checkpoint& file, ConfigSection& section) {
   const auto list = section.find({"modules_to_not_convert", "ignore", "ignored_layers"});
   if (!list) return {storage, storage};
-  const ModuleNames named(*list, file.model.num_decoder_layers);
+  const ModuleNames named(*list, file.model.num_decoder_layers, rule_of(section));
   const std::vector<SparedPart> parts = spared_parts(file.model, file.architecture, named);
   const bool is_plain = is_mostly_spared(parts, false);
   const bool has_plain_experts =
@@ -192,7 +198,7 @@ WeightStorage quantised_to(const Storage& storage, const Checkpoint& file, Confi
       too_small.add(part, true);
   }
   remark_on_miscounts(file, storage, list->path(), too_small, too_large);
-  remark_on_unread(file, storage.dtype, list->path(), named.unread());
+  remark_on_unread(file, list->path(), named.unread());
   const Storage spared{file.plain.dtype, list->position(),
                        fmt::format("{}; {} spares most of these weights", file.plain.source,
                                    file.model.config.cite({list->path()}))};
@@ -228,23 +234,39 @@ WeightStorage in_int4(const Checkpoint& file, ConfigSection& section, ConfigSect
 }
 
 /// The one group of modules that compressed-tensors quantises alike.
-ConfigSection weights_of_group(ConfigSection& section) {
+ConfigSection group_of(ConfigSection& section) {
   const ConfigValue groups = section.at({"config_groups"}, "how weights are stored");
   ConfigSection all = groups.section();
   if (all.members().size() != 1) groups.fail("must be one group");
   const std::string name = all.members().front().key;
-  return all.at({name}, "how weights are stored")
-      .section()
-      .at({"weights"}, "how weights are stored")
-      .section();
+  return all.at({name}, "how weights are stored").section();
+}
+
+/// A group is of all linear layers, unless it names modules.
+void warn_of_targets(const Checkpoint& file, ConfigSection& group) {
+  const auto targets = group.find({"targets"});
+  if (!targets) return;
+  const std::vector<std::string> words = targets->words();
+  if (std::find(words.begin(), words.end(), "Linear") == words.end())
+    file.model.warn(fmt::format(
+        "{} names some modules alone. It is not read: all matrices are counted as quantised.",
+        targets->path()));
 }
 
 /// Formats of the library compressed-tensors.
 WeightStorage compressed(const Checkpoint& file, ConfigSection& section) {
   const ConfigValue format = section.at({"format"}, "how weights are stored");
-  if (format.word() == "float-quantized") return in_fp8(file, section, format);
+  if (format.word() == "float-quantized") {
+    if (section.find({"config_groups"})) {
+      ConfigSection group = group_of(section);
+      warn_of_targets(file, group);
+    }
+    return in_fp8(file, section, format);
+  }
   if (format.word() == "pack-quantized") {
-    ConfigSection weights = weights_of_group(section);
+    ConfigSection group = group_of(section);
+    warn_of_targets(file, group);
+    ConfigSection weights = group.at({"weights"}, "how weights are stored").section();
     return in_int4(file, section, weights);
   }
   if (format.word() != "mxfp4-pack-quantized")
@@ -265,6 +287,9 @@ WeightStorage quantised(const Checkpoint& file, const ConfigValue& value) {
     return {file.plain, stored(file.model, "mxfp4", method)};
   }
   if (method.word() == "compressed-tensors") return compressed(file, section);
+  if (method.word() == "gptq" && section.find({"dynamic"}))
+    file.model.warn(
+        fmt::format("{}.dynamic gives modules bits of their own. It is not read.", value.path()));
   if (method.word() == "awq" || method.word() == "gptq") return in_int4(file, section, section);
   method.fail(
       "must be fp8, fbgemm_fp8, mxfp4, awq, gptq or compressed-tensors; in a file without "

@@ -131,11 +131,13 @@ ImportedModel import_config(std::string_view text, const std::string& file,
   config.ignore(kMultiTokenPrediction);
   if (type.has_mtp_map) config.ignore({"mtp"});
   std::vector<std::string> remarks = remarks_of(config, type, family);
-  const HfModel model{config, type, layers.count(), width.count(), remarks};
+  std::vector<std::string> warnings;
+  const HfModel model{config, type, layers.count(), width.count(), remarks, warnings};
   ImportedModel imported{
       .origin = config.label(),
       .name = name_of(config),
       .remarks = {},
+      .warnings = {},
       .position = config.position(),
       .keys = {entry(config, "decoder_layers", layers), entry(config, "hidden_size", width)},
       .attention = import_attention(model),
@@ -156,6 +158,7 @@ ImportedModel import_config(std::string_view text, const std::string& file,
         "What the config leaves out is as in its class in transformers, named "
         "\"transformers' ...\".");
   imported.remarks = std::move(remarks);
+  imported.warnings = std::move(warnings);
   config.refuse_unknown_structure(type.name);
   return imported;
 }

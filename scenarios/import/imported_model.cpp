@@ -83,6 +83,7 @@ Values to_values(const ImportedModel& model) {
   if (!model.remarks.empty()) {
     Value scheme = values.at("residual.scheme");
     scheme.origin += fmt::format("; {}", fmt::join(model.remarks, " "));
+    scheme.warning = fmt::format("{}", fmt::join(model.warnings, " "));
     values.set("residual.scheme", std::move(scheme));
   }
   return values;

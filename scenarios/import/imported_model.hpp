@@ -31,9 +31,10 @@ struct ImportedRecord {
 struct ImportedModel {
   std::string origin;  // the file, as its comment names it
   std::string name;
-  std::vector<std::string> remarks;  // comments of the file: what it cannot say
-  Position position;                 // where the model begins
-  std::vector<ImportedKey> keys;     // in the order of the file
+  std::vector<std::string> remarks;   // comments of the file: what it cannot say
+  std::vector<std::string> warnings;  // of these, the ones by which numbers are wrong
+  Position position;                  // where the model begins
+  std::vector<ImportedKey> keys;      // in the order of the file
   std::vector<ImportedRecord> attention;
   std::vector<ImportedRecord> mlp;
   std::vector<ImportedRecord> tables;

@@ -19,6 +19,7 @@ struct Value {
   std::vector<Position> positions{};  // one for each text; none for a default
   std::string origin;                 // "kimi_k3.yaml:7", "preset h200_sxm: ... (2026-08-21)"
   bool has_source = false;            // the file names a source and a date
+  std::string warning{};              // by what numbers are wrong that rest on it
 
   /// The position of one element of a list.
   const Position& position_of(std::size_t element) const {

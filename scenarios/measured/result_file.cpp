@@ -68,7 +68,7 @@ std::optional<double> number_at(const Map& map, std::string_view key) {
 std::string word_at(const Map& map, std::string_view key) {
   const Node* node = map.find(key);
   const ScalarNode* scalar = node == nullptr ? nullptr : scalar_of(*node);
-  return scalar == nullptr ? "" : printable(scalar->text);
+  return scalar == nullptr || scalar->is_null() ? "" : printable(scalar->text);
 }
 
 /// The unit that the row gives, or that the name of the quantity implies.
@@ -123,6 +123,10 @@ class ResultReader {
     const char* word = map.find("fate") != nullptr ? "fate" : "verdict";
     if (origin == Origin::row && map.find(word) != nullptr)
       result_.verdicts.push_back({section_ + "." + name, word_at(map, word)});
+    // Whether the scenario's own step fits is a verdict, too.
+    const std::string memory = word_at(map, "memory");
+    if (section_ == "step" && name.ends_with(result_.path) && !memory.empty())
+      result_.verdicts.push_back({"memory of " + name, memory});
   }
 
   void read_member(const std::string& name, const Map& map, const Member& member,

@@ -53,7 +53,8 @@ class Listing {
       const Key* key = find_key(table, path);
       const bool is_used = key == nullptr || key->use == Use::now;
       rows_.push_back({prefix + path, fmt::format("{}", fmt::join(value.texts, ", ")),
-                       value.origin + (is_used ? "" : "; no result rests on it yet")});
+                       value.origin + (is_used ? "" : "; no result rests on it yet"),
+                       value.warning});
     }
   }
 

@@ -141,9 +141,14 @@ Node prefill(const ScenarioOptions& options) {
 Node training(const ScenarioOptions& options) {
   Section section("--training");
   section.add("sequence_length", "--training", options.training);
-  if (options.pipeline.empty()) return std::move(section).node();
-  const Count stages =
-      parse_count({options.pipeline, false}, {"--pipeline", 1, 1}, "parallelism.pipeline");
+  std::string pipeline = options.pipeline;
+  for (const std::string& setting : options.settings)
+    if (setting.starts_with("parallelism.pipeline="))
+      pipeline = setting.substr(setting.find('=') + 1);
+  // The reader refuses what is no number of stages.
+  if (pipeline.empty() || pipeline.find_first_not_of("0123456789") != std::string::npos)
+    return std::move(section).node();
+  const Count stages = parse_count({pipeline, false}, {"--pipeline", 1, 1}, "parallelism.pipeline");
   if (stages > 1 && stages <= kMostDevices)
     section.assume("micro_batches",
                    scalar("--training", fmt::format("{}", kMicroBatchesOfAStage * stages)),
@@ -268,6 +273,9 @@ Node document_from_options(const ScenarioOptions& options) {
   if (options.decode == kNoWorkload && options.prefill == kNoWorkload && options.training.empty())
     throw InputError({"--prefill", 1, 1},
                      "conflicting option 'none' (--decode none leaves nothing else to predict)");
+  if (!options.context.empty() && !asks_for(options.decode, options))
+    throw InputError({"--context", 1, 1},
+                     "unused option (no decode step is asked about; --decode names its batches)");
   Section workload("--decode");
   if (asks_for(options.decode, options)) workload.add("decode", decode(options));
   if (asks_for(options.prefill, options)) workload.add("prefill", prefill(options));

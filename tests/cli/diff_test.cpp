@@ -79,6 +79,23 @@ TEST_F(Diff, DoesNotHoldWhereOnlyALimitMoved) {
       << outcome.output;
 }
 
+/// A training step has its times, whether it fits or not.
+TEST_F(Diff, SaysNoWhereAStepNoLongerFits) {
+  const auto trained_in = [](const std::string& memory) {
+    return "schema: depthcost/1\nname: Llama\nmodel: llama_3_1_8b\nhardware: {base: h100_sxm, "
+           "visible_memory: " +
+           memory + "}\nparallelism: {tensor: 4}\nworkload: {training: {sequence_length: 4096}}\n";
+  };
+  evaluate("roomy", trained_in("80 GB"));
+  evaluate("tight", trained_in("32 GB"));
+  const Outcome worse = run({"roomy.json", "tight.json"});
+  EXPECT_EQ(worse.exit_code, 1);
+  EXPECT_NE(worse.output.find("\nmemory of training standard fused  fits  does not fit\n"),
+            std::string::npos)
+      << worse.output;
+  EXPECT_EQ(run({"tight.json", "roomy.json"}).exit_code, 0);
+}
+
 TEST_F(Diff, SaysNoPastTheTolerance) {
   evaluate("slower", scenario("4.851 TB/s", "300 MB"));
   EXPECT_EQ(run({"old.json", "slower.json"}).exit_code, 1);

@@ -136,6 +136,10 @@ TEST_F(PlanCommand, SaysHowToEvaluateItsPlans) {
   for (const char* workload : {"decode", "prefill", "training"})
     expect({"--model", "llama_3_1_8b", "--hardware", "h100_sxm", "--devices", "8", "--set",
             fmt::format("workload={}", workload)});
+  expect({"--model", "llama_3_1_8b", "--hardware", "h100_sxm", "--devices", "8", "--decode", "none",
+          "--prefill", "8192"});
+  expect({"--model", "llama_3_1_8b", "--hardware", "h100_sxm", "--devices", "8", "--decode", "8",
+          "--context", "4096", "--training", "8192"});
   folder_.written("six.yaml",
                   "schema: depthcost/1\nmodel: llama_3_1_70b\nhardware: h100_sxm\n"
                   "residual: {scheme: block_attnres, num_blocks: 6, remainder: ceil}\n"
@@ -154,6 +158,19 @@ TEST_F(PlanCommand, SaysHowToEvaluateItsPlans) {
       << trained.output;
   EXPECT_NE(trained.output.find("--set budgets.training_overhead=5%\n"), std::string::npos)
       << trained.output;
+}
+
+/// Of a model with the standard residual, and of several schemes, blocks are those of AttnRes.
+TEST_F(PlanCommand, GivesBlocksToWhatHasThem) {
+  for (const char* schemes : {"", "mhc,block_attnres"}) {
+    std::vector<std::string> arguments{
+        "--model", "llama_3_1_8b", "--hardware", "h100_sxm", "--devices", "4", "--block-size", "8"};
+    if (*schemes != '\0') arguments.insert(arguments.end(), {"--residual", schemes});
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+    EXPECT_NE(outcome.output.find("block_attnres, two_phase, 8 blocks of 8"), std::string::npos)
+        << outcome.output;
+  }
 }
 
 TEST_F(PlanCommand, TakesAScenario) {
@@ -277,8 +294,9 @@ TEST_F(PlanCommand, AsksAboutAWorkloadThatIsNamedAlone) {
 TEST_F(PlanCommand, AdvisesABatchThatKeepsItsPlans) {
   const Outcome one =
       run({"--model", "kimi_k3", "--hardware", "b200_sxm", "--devices", "64", "--decode", "256"});
-  EXPECT_NE(one.output.find("--set 'workload.decode.sequences=[16, 256]' asks about both.\n"),
-            std::string::npos)
+  EXPECT_NE(
+      one.output.find("--decode 16,256 asks about both (in a file workload.decode.sequences).\n"),
+      std::string::npos)
       << one.output;
   EXPECT_NE(one.output.find("Every plan has blocks of 24 layers"), std::string::npos) << one.output;
   const Outcome both = run(

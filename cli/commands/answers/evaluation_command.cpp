@@ -33,7 +33,9 @@ std::vector<std::string> asked_words(const PlanOptions& options, const PlanSourc
     add("--residual", std::string(name(source.own.path.scheme)));
   add("--block-size", question.block_size);
   add("--compare", question.compare);
-  add("--context", question.context);
+  // A setting of the plan names the batches, where there are any.
+  if (!source.own.decode && !question.decode.empty()) add("--decode", question.decode);
+  if (question.training.empty()) add("--context", question.context);
   add("--prefill", question.prefill);
   add("--training", question.training);
   for (const std::string& budget : question.budgets) add("--budget", budget);
@@ -56,6 +58,8 @@ std::string evaluation_of(const PlanOptions& options, const PlanSource& source,
   for (const std::string& word : asked_words(options, source)) command += " " + shell_word(word);
   std::vector<std::string> settings = options.question.settings;
   for (std::string& setting : plan_settings(source, plan)) settings.push_back(std::move(setting));
+  if (!options.question.training.empty() && !options.question.context.empty())
+    settings.push_back("workload.decode.context=" + options.question.context);
   for (std::string& setting : limit_settings(options, source.own))
     settings.push_back(std::move(setting));
   for (const std::string& setting : settings) command += " --set " + shell_word(setting);

@@ -102,10 +102,15 @@ PlanSource read_source(const std::string& path, const ScenarioOptions& question,
   return {.source = std::move(source), .own = std::move(own), .blocks = blocks};
 }
 
+/// Of several schemes those without blocks have no block size.
 PlanSource source_of(ScenarioOptions question, const std::string& scheme, Count devices) {
+  const bool is_alone = question.scheme.find(',') == std::string::npos;
   const PlannedBlocks blocks =
       question.block_size.empty() ? PlannedBlocks::searched : PlannedBlocks::written;
   question.scheme = scheme;
+  const SchemeRule* rule = find_scheme(scheme);  // the reader names one that is none
+  const bool has_no_blocks = rule != nullptr && !has_block_size(Scheme{*rule});
+  if (has_no_blocks && !is_alone) question.block_size.clear();
   if (question.block_size.empty() && scheme == schemes::kBlockAttnRes.id)
     question.block_size = kAnyBlockSize;
   return read_on_ranks(std::move(question), devices, [&](const ScenarioOptions& asked) {
@@ -116,11 +121,17 @@ PlanSource source_of(ScenarioOptions question, const std::string& scheme, Count 
 /// The model as it ships: who has trained it with blocks cannot change them. Of a model with the
 /// standard residual, what Block AttnRes would add.
 PlanSource own_source(const ScenarioOptions& question, Count devices) {
-  PlanSource own = read_on_ranks(question, devices, [](const ScenarioOptions& asked) {
-    return read_source("", asked, PlannedBlocks::written);
-  });
-  if (!is_standard(own.own.path.scheme)) return own;
-  return source_of(question, std::string(schemes::kBlockAttnRes.id), devices);
+  const auto read = [&](const ScenarioOptions& of) {
+    return read_on_ranks(of, devices, [](const ScenarioOptions& asked) {
+      return read_source("", asked, PlannedBlocks::written);
+    });
+  };
+  ScenarioOptions without_blocks = question;
+  without_blocks.block_size.clear();
+  PlanSource own = read(without_blocks);
+  if (is_standard(own.own.path.scheme))
+    return source_of(question, std::string(schemes::kBlockAttnRes.id), devices);
+  return question.block_size.empty() ? std::move(own) : read(question);
 }
 
 /// One for each scheme.

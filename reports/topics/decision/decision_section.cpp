@@ -31,18 +31,19 @@ namespace {
 std::string attachment_text(Attachment attachment) {
   switch (attachment) {
     case Attachment::standalone:
-      return "in kernels of its own";
+      return "has kernels of its own";
     case Attachment::all_reduce:
-      return "fused with the all-reduce before each layer";
+      return "is fused with the all-reduce before each layer";
     case Attachment::reduce_scatter:
-      return "fused with the reduce-scatter before each layer";
+      return "is fused with the reduce-scatter before each layer";
     case Attachment::gemm_epilogue:
-      return "fused with the matrix product before each layer";
+      return "is fused with the matrix product before each layer";
   }
   return "";
 }
 
-/// "fused with the all-reduce before each layer at decode, in kernels of its own at prefill".
+/// "is fused with the all-reduce before each layer at decode and has kernels of its own at
+/// prefill".
 std::string baseline_attachments(const Evaluation& e) {
   std::map<Attachment, std::vector<std::string>> kinds;
   for (const WorkloadKind kind : kEnumerators<WorkloadKind>)
@@ -53,7 +54,7 @@ std::string baseline_attachments(const Evaluation& e) {
   for (const auto& [attachment, names] : kinds)
     texts.push_back(fmt::format("{}{}", attachment_text(attachment),
                                 kinds.size() == 1 ? "" : " at " + listed(names)));
-  return fmt::format("{}", fmt::join(texts, ", "));
+  return listed(texts);
 }
 
 /// "At decode `block_attnres` is fused with the all-reduce; `mhc` runs in kernels of its own."
@@ -85,14 +86,13 @@ std::string folding_sentence(const Evaluation& e) {
 std::string unasked_sentence(const Evaluation& e) {
   const bool has_attnres =
       std::any_of(e.paths.begin(), e.paths.end(),
-                  [](const ResidualPath& path) { return attnres_blocks(path.scheme) != nullptr; });
+                  [](const ResidualPath& path) { return blocks_of(path.scheme) != nullptr; });
   if (has_attnres || !is_standard(e.study.path.scheme) || e.step.empty()) return "";
   return "Attention Residuals are not shown, since they need a block size: --set "
          "residual.compare=block_attnres --set residual.block_size=8.";
 }
 
-/// The largest transition. Training sends what its cache leaves and in its wire type; decode and
-/// prefill send everything.
+/// The largest transition. Training sends what its cache leaves, in its wire type.
 std::string payload(const Evaluation& e, WorkloadId workload) {
   if (!e.pipeline) return "none";
   const Study& study = e.study;
@@ -240,8 +240,9 @@ std::string placement_text(const Study& study) {
                                 ? study.expert_parallel_size
                                 : Count{1}}})
     if (size > 1) parts += fmt::format("{}{} {}", parts.empty() ? ": " : ", ", what, size);
-  return devices == 1 ? fmt::format("On {}\n", study.machine->name)
-                      : fmt::format("On {} x {}{}\n", devices, study.machine->name, parts);
+  return devices == 1
+             ? fmt::format("On {}\n", study.machine->name)
+             : fmt::format("On {} x {}{}\n", format_count(devices), study.machine->name, parts);
 }
 
 /// "Prefill: 131,072 tokens in chunks of 16,384, shared out over 8 devices on the residual path."
@@ -335,6 +336,13 @@ Table traffic_table(const Evaluation& e) {
   return table;
 }
 
+/// By what the answer may be wrong: of the values, then what measurements say.
+std::vector<std::string> warnings_of(const Evaluation& e, const ReportParts& parts) {
+  std::vector<std::string> warnings = value_warnings(parts.values);
+  for (std::string& warning : published_warnings(e, parts)) warnings.push_back(std::move(warning));
+  return warnings;
+}
+
 void append_verdict(std::string& text, const Evaluation& e) {
   for (const std::string& line : verdict_lines(e)) text += line + "\n";
   if (const Table table = cost_table(e); !table.rows.empty())
@@ -367,7 +375,7 @@ void write_markdown(Document& out) {
   for (const std::string& sentence : training_sentences(out.evaluation())) out.bullet(sentence);
   for (const std::string& sentence : more_sentences(out.evaluation(), TextStyle::markdown))
     out.bullet(sentence);
-  for (const std::string& warning : published_warnings(out.evaluation(), out.parts()))
+  for (const std::string& warning : warnings_of(out.evaluation(), out.parts()))
     out.bullet(escaped(warning));
   out.end_list();
   attachment_section::write_markdown(out);
@@ -448,7 +456,7 @@ std::string baseline_sentence(const Evaluation& e) {
     if (row->baseline_step && !is_modelled) measured.push_back(workload);
   }
   std::string text =
-      "100 % is the step with the standard residual, " + baseline_attachments(e) + ".";
+      "100 % is the whole step with the standard residual, which " + baseline_attachments(e) + ".";
   text += folding_sentence(e);
   if (!measured.empty())
     text += fmt::format(" The scenario has measured {}.", listed(workload_names(measured)));
@@ -467,12 +475,19 @@ std::vector<std::string> more_sentences(const Evaluation& e, TextStyle style) {
   return sentences;
 }
 
+std::vector<std::string> value_warnings(std::span<const ResolvedValue> values) {
+  std::vector<std::string> warnings;
+  for (const ResolvedValue& value : values)
+    if (!value.warning.empty()) warnings.push_back("Warning: " + value.warning);
+  return warnings;
+}
+
 std::string decision_text(const Evaluation& evaluation, const ReportParts& parts) {
   std::string text = evaluation.study.name + "\n\n";
   append_verdict(text, evaluation);
   text += "\n";
   for (const std::string& sentence : more_sentences(evaluation)) text += sentence + "\n";
-  for (const std::string& warning : published_warnings(evaluation, parts)) text += warning + "\n";
+  for (const std::string& warning : warnings_of(evaluation, parts)) text += warning + "\n";
   const auto add = [&](std::string_view heading, const Table& table) {
     if (!table.rows.empty()) append_table(text, heading, table);
   };

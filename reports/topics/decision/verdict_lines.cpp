@@ -138,9 +138,10 @@ std::string other_schedules_text(const Evaluation& e, const LargestPart& part,
   for (const StepRow& row : e.step)
     if (row.path == part.at->path && row.workload == part.at->workload && row.overhead &&
         row.schedule != part.at->schedule && row.schedule != Schedule::unfused)
-      texts.push_back(fmt::format("{} {}{}", schedule_label(row.path->scheme, row.schedule),
-                                  format_ratio(row.overhead->value),
-                                  keeping_text(row.schedule, remedies)));
+      texts.push_back(
+          fmt::format("{} {}{}", schedule_label(row.path->scheme, row.schedule),
+                      format_value_beside(row.overhead->value, part.budget.limit, Sign::minus_only),
+                      keeping_text(row.schedule, remedies)));
   return texts.empty() ? "" : fmt::format(" Other schedules: {}.", fmt::join(texts, ", "));
 }
 

@@ -106,6 +106,13 @@ std::vector<std::string> baseline_lines(const Evaluation& e, const StepRow& step
                       microseconds(step.residual.value - step.delta.value), name(attachment))};
 }
 
+/// Empty where nobody knows what a device holds.
+std::string_view memory_word(const Evaluation& e, const StepRow& row) {
+  if (!e.study.machine || !e.study.machine->memory_capacity) return "";
+  const bool is_large = is_too_large(e.study, e.memory, row.workload, row.path->scheme);
+  return is_large ? name(Fate::does_not_fit) : kMemoryFits;
+}
+
 }  // namespace
 
 void write_json(JsonWriter& json, const Answer& answer) {
@@ -121,6 +128,7 @@ void write_json(JsonWriter& json, const Answer& answer) {
     json.text_or_null("baseline_evidence",
                       row.baseline_step ? name(row.baseline_step->evidence) : "");
     json.text_or_null("missing", row.missing);
+    json.text_or_null("memory", memory_word(answer.evaluation, row));
   });
 }
 

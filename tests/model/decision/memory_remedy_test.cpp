@@ -106,6 +106,22 @@ TEST(MemoryRemedy, SaysWhatAStepTakesLonger) {
                   100 * longer));
 }
 
+/// Ranks of a node share the weights that every replica would have again.
+TEST(MemoryRemedy, OfATrainingStepIsTheFewestDevices) {
+  Study study = llama_training();
+  study.data_parallel_size = 1;
+  study.training->layers = LayerActivations::recompute;
+  study.training->activations = ActivationPolicy::recompute;
+  study.training->sharding = StateSharding::weights;
+  Study shared = study;
+  shared.tensor_parallel_size = 4;
+  Study replicas = study;
+  replicas.data_parallel_size = 4;
+  const Bytes need = fullest_memory(shared, shared.path);
+  ASSERT_LT(need, fullest_memory(replicas, replicas.path));
+  EXPECT_EQ(memory_remedy(study, need.value / kCountedShare * 1.001), "tensor 4 (4 devices)");
+}
+
 /// 671 billion parameters of DeepSeek-V3, of which 655 are experts.
 Study deepseek_decode() {
   Study study = test::kimi_k3_study();

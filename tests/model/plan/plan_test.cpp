@@ -274,6 +274,25 @@ TEST(Plan, DoesNotFitWhereNoChoiceOfBlocksDoes) {
   EXPECT_GT(plan.memory, kCountedShare * *tight.study.machine->memory_capacity);
 }
 
+/// A little more memory would change what is trained: the plan says so.
+TEST(Plan, NamesAChoiceThatIsJustTooLarge) {
+  const PlacedStudy roomy = placed(with_limit(100), {.tensor = 8, .expert = 8});
+  const PlannedPlacement wanted = planned(roomy);
+  const auto found_with = [&](double share) {
+    PlacedStudy at = roomy;
+    at.study.machine->memory_capacity = share / kCountedShare * wanted.memory;
+    Progress progress;
+    return plans_of({at}, 1, progress);
+  };
+  const Plans tight = found_with(1 - 1e-9);
+  ASSERT_EQ(tight.best.size(), 1U);
+  EXPECT_LT(tight.best.front().memory, wanted.memory);
+  ASSERT_TRUE(tight.just_too_large);
+  EXPECT_EQ(tight.just_too_large->schedule, wanted.schedule);
+  EXPECT_EQ(tight.just_too_large->blocks, wanted.blocks);
+  EXPECT_FALSE(found_with(1 + 1e-9).just_too_large);
+}
+
 TEST(Plan, IsNotSaidToBeFasterWhereItDoesNotFit) {
   const Study study = with_limit(100);
   const PlacedStudy tight = too_tight_for_blocks(placed(study, {.tensor = 8, .expert = 8}));

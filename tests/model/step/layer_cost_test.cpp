@@ -72,7 +72,34 @@ TEST(EqualPasses, CostTheMeanOfEach) {
   const std::vector<Attention> attentions{
       GroupedAttention{.num_heads = 32, .num_kv_heads = 8, .head_dim = 128},
       GroupedAttention{.num_heads = 32, .num_kv_heads = 8, .head_dim = 128, .window = 4096},
-      GroupedAttention{.num_heads = 32, .num_kv_heads = 8, .head_dim = 128, .window = 100}};
+      GroupedAttention{.num_heads = 32, .num_kv_heads = 8, .head_dim = 128, .window = 100},
+      GroupedAttention{.num_heads = 32,
+                       .num_kv_heads = 8,
+                       .head_dim = 128,
+                       .top_k = 2048,
+                       .indexer = {.num_heads = 4, .dim = 64, .ratio = 16}},
+      LatentAttention{.num_heads = 128,
+                      .q_rank = 1536,
+                      .kv_rank = 512,
+                      .nope_dim = 128,
+                      .rope_dim = 64,
+                      .value_dim = 128},
+      LatentAttention{.num_heads = 128,
+                      .q_rank = 1536,
+                      .kv_rank = 512,
+                      .nope_dim = 128,
+                      .rope_dim = 64,
+                      .value_dim = 128,
+                      .top_k = 2048,
+                      .indexer = {.num_heads = 64, .dim = 128}},
+      CompressedAttention{.num_heads = 64,
+                          .head_dim = 512,
+                          .q_rank = 1024,
+                          .window = 128,
+                          .ratio = 4,
+                          .top_k = 512,
+                          .indexer = {.num_heads = 64, .dim = 128},
+                          .candidates = 1500}};
   for (const Attention& attention : attentions)
     for (const int chunks : {1, 2, 3, 16})
       for (const double first : {0.0, 777.0}) {

@@ -246,7 +246,7 @@ TEST(JsonStep, HasTheKeysOfTheContract) {
                  "delta_low", "delta_high", "overhead", "overhead_low", "overhead_high", "share",
                  "share_low", "share_high", "dominant", "evidence"},
                 {"residual_seconds", "residual_low", "residual_high", "baseline_seconds",
-                 "baseline_low", "baseline_high", "baseline_evidence", "missing"});
+                 "baseline_low", "baseline_high", "baseline_evidence", "missing", "memory"});
     expect_strings(row, {"workload", "scheme", "schedule", "dominant", "evidence"});
     expect_numbers(row, {"delta_seconds", "delta_low", "delta_high", "residual_seconds",
                          "residual_low", "residual_high"});

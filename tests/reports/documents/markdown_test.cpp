@@ -236,10 +236,11 @@ TEST(Report, SaysWhichBaselinePerCentsAreOf) {
   study.baseline_attachment = Attachment::all_reduce;
   study.prefill->baseline_step = Seconds{2};
   const std::string report = documents_of(evaluate(study), {});
-  expect_text(report,
-              "100 % is the step with the standard residual, fused with the all-reduce before "
-              "each layer. At decode `block_attnres` and `full_attnres` are fused with the "
-              "all-reduce; `mhc` runs in kernels of its own. The scenario has measured prefill.");
+  expect_text(
+      report,
+      "100 % is the whole step with the standard residual, which is fused with the all-reduce "
+      "before each layer. At decode `block_attnres` and `full_attnres` are fused with the "
+      "all-reduce; `mhc` runs in kernels of its own. The scenario has measured prefill.");
   expect_text(report, "- prefill: 2.00 s, measured\n");
   // The standard residual as a kernel of its own is another one, and adds.
   expect_text(report, "| prefill | standard | +");

@@ -82,8 +82,7 @@ TEST(PlanText, NamesTheBestAndWhy) {
       "schedule that can run. evaluate --set residual.schedule=single_pass has the times of what "
       "ships.\n"
       "decode/N is a step of N sequences on each data-parallel replica.\n"
-      "One batch was asked about. Smaller batches may break the limit: --set "
-      "'workload.decode.sequences=[2, 64]' asks about both.\n" +
+      "One batch was asked about. Smaller batches may break the limit: --decode 2,64 asks about both (in a file workload.decode.sequences).\n" +
           kGoal);
 }
 
@@ -178,7 +177,9 @@ TEST(PlanText, NamesTheNearestWhereNoneKeepsTheLimits) {
   const std::string fastest =
       "Kimi, 8 devices\n\n"
       "No plan keeps the limits. The fastest that fits is tensor 8: block_attnres, two_phase, 8 "
-      "blocks of 24. It adds 3.0 % [1.5, 4.5] at decode/64, above the limit of 2.0 %.\n";
+      "blocks of 24. It adds 3.0 % [1.5, 4.5] at decode/64, above the limit of 2.0 %.\n"
+      "Blocks that are coarser than any with a published loss were not looked at: --block-size names "
+      "one.\n";
   EXPECT_EQ(plan_text(none), fastest + "\n" + kGoal);
   none.plans.nearest = plan({.tensor = 4, .data = 2, .expert = 8}, 25e-3, 0.025);
   none.plans.nearest->fate = PlanFate::breaks;
@@ -190,7 +191,9 @@ TEST(PlanText, NamesTheNearestWhereNoneKeepsTheLimits) {
           "250 % of the time.\n\n" +
           kGoal);
   none.plans.nearest = none.plans.faster = plan({.tensor = 8}, 10e-3, 0.02002);
-  EXPECT_THAT(plan_text(none), testing::HasSubstr("at decode/64, just above the limit of 2.0 %."));
+  EXPECT_THAT(plan_text(none),
+              testing::HasSubstr("It adds 2.002 % [1.001, 3.003] at decode/64, above "
+                                 "the limit of 2.0 %."));
 }
 
 /// One workload breaks its limit; or none does, and the bank of a prefill is too large.
@@ -207,6 +210,18 @@ TEST(PlanText, BlamesOnlyWhatBreaksALimit) {
   none.plans.nearest = none.plans.faster = broken;
   EXPECT_THAT(plan_text(none), testing::HasSubstr(". It breaks another budget of the scenario.\n"))
       << plan_text(none);
+}
+
+TEST(PlanText, SaysWhatIsJustTooLarge) {
+  PlanReport it = report();
+  it.plans.best = {plan({.tensor = 8}, 10e-3, 0.01)};
+  EXPECT_THAT(plan_text(it), testing::Not(testing::HasSubstr("Left out for its memory")));
+  it.plans.just_too_large = plan({.tensor = 8}, 9e-3, 0.01);
+  it.plans.just_too_large->memory = Bytes{90.02e9};
+  EXPECT_THAT(plan_text(it),
+              testing::HasSubstr("Left out for its memory: tensor 8: block_attnres, two_phase, 8 "
+                                 "blocks of 24 needs 90.02 GB a device, and a plan fills 90.00 GB "
+                                 "at most (90 % of it).\n"));
 }
 
 /// A plan takes the fastest schedule; who serves runs what engines ship.

@@ -47,7 +47,7 @@ const std::string kCompressedInt4 =
 std::string too_small(const std::string& size, const std::string& dtype, const std::string& parts,
                       const std::string& key = "modules_to_not_convert") {
   return fmt::format(
-      "{} | Weights are counted {} too small. quantization_config.{} leaves these in bf16, and "
+      "{} | The count of weights is {} too small. quantization_config.{} leaves these in bf16, and "
       "they are counted in {}: {}.",
       dtype, size, key, dtype, parts);
 }
@@ -56,7 +56,7 @@ std::string too_small(const std::string& size, const std::string& dtype, const s
 std::string too_large(const std::string& dtypes, const std::string& size, const std::string& dtype,
                       const std::string& parts) {
   return fmt::format(
-      "{} | Weights are counted {} too large. These are {}, and they are counted in bf16 like "
+      "{} | The count of weights is {} too large. These are {}, and they are counted in bf16 like "
       "those that quantization_config.modules_to_not_convert names: {}.",
       dtypes, size, dtype, parts);
 }
@@ -125,7 +125,12 @@ INSTANTIATE_TEST_SUITE_P(
         // 8 experts of 3 x 4096 x 14336 = 1409286144 x 1.484375.
         ListCase{"ExpertsOfMixtral", "mixtral_8x7b",
                  kAwq + "[\"gate\", \"model.layers.0.block_sparse_moe.experts\"]",
-                 too_small("2.09 GB", "int4_g128", "routed experts of layer 0")}),
+                 too_small("2.09 GB", "int4_g128", "routed experts of layer 0")},
+        // AWQ looks for parts of names: layers 1 and 10 to 19, 11 x (41943040 + 176160768).
+        ListCase{"ANumberThatGoesOn", "llama_3_1_8b", kAwq + "[\"layers.1\"]",
+                 too_small("3.56 GB", "int4_g128",
+                           "attention of layers 1, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19; dense "
+                           "MLPs of layers 1, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19")}),
     [](const auto& row) { return row.param.name; });
 
 // 12 full layers and 48 shared experts are quantised: 12 x 27262976 + 48 x 3145728 = 478150656
@@ -171,6 +176,24 @@ INSTANTIATE_TEST_SUITE_P(
                            "attention of layers 0, 1, 2, 60; dense MLPs; shared experts of layer "
                            "60; routed experts of layer 60",
                            "ignore")},
+        // 10 x 187105280 + 3 x 396361728 + 7 x 11318329344 = 82288443392.
+        ListCase{"OfOneDigit", "deepseek_v3", kCompressedFp8 + "[\"re:.*layers\\\\.\\\\d\\\\..*\"]",
+                 too_small("82.3 GB", "fp8",
+                           "attention of layers 0, 1, 2, 3, 4, 5, 6, 7, 8, 9; dense MLPs; shared "
+                           "experts of layers 3, 4, 5, 6, 7, 8, 9; routed experts of layers 3, 4, "
+                           "5, 6, 7, 8, 9",
+                           "ignore")},
+        // 20 x (187105280 + 11318329344) = 230108692480.
+        // 2 x 58720256.
+        ListCase{"OfAnyCharacterInANumber", "llama_3_1_8b",
+                 kCompressedFp8 + "[\"re:.*layers\\\\.3.\\\\.mlp\\\\.down_proj\"]",
+                 too_small("0.117 GB", "fp8", "dense MLPs of layers 30, 31 in part", "ignore")},
+        ListCase{"OfTwoDigits", "deepseek_v3",
+                 kCompressedFp8 + "[\"re:.*layers\\\\.[1-2]\\\\d\\\\..*\"]",
+                 too_small("230 GB", "fp8",
+                           "attention of 20 layers; shared experts of 20 layers; routed experts of "
+                           "20 layers",
+                           "ignore")},
         // 11 x (41943040 + 176160768).
         ListCase{"OfNumbersThatGoOn", "llama_3_1_8b", kCompressedFp8 + "[\"re:.*layers.1.*\"]",
                  too_small("2.4 GB", "fp8",
@@ -189,11 +212,11 @@ INSTANTIATE_TEST_SUITE_P(
                  too_small("0.0336 GB", "fp8", "attention of layer 0 in part", "ignore")},
         ListCase{"ThatLookAhead", "qwen3_235b", kCompressedFp8 + "[\"re:^(?!.*experts).*$\"]",
                  "fp8 | What quantization_config.ignore means by 're:^(?!.*experts).*$' is not "
-                 "understood, and is counted in fp8."},
+                 "understood, and is counted as if it named nothing."},
         ListCase{"OfFourUnknownKinds", "qwen3_235b",
                  kCompressedFp8 + "[\"re:a*\", \"re:[^a]\", \"re:(a\", \"re:\\\\w\"]",
                  "fp8 | What quantization_config.ignore means by 're:a*', 're:[^a]', 're:(a' and 1 "
-                 "more is not understood, and is counted in fp8."}),
+                 "more is not understood, and is counted as if it named nothing."}),
     [](const auto& row) { return row.param.name; });
 
 /// "model.layers.0.TAIL", ... for so many layers.
@@ -239,6 +262,29 @@ TEST(SparedLayers, AreTheSourceOfADtypeThatTheyDecide) {
       return;
     }
   FAIL() << "no weight_dtype";
+}
+
+/// What is not read is said, and stands beside every answer.
+TEST(SparedLayers, OfAGroupOfModulesAreNotRead) {
+  const std::string quantisation =
+      "\"quant_method\": \"compressed-tensors\", \"format\": \"float-quantized\", "
+      "\"config_groups\": {\"group_0\": {\"targets\": [\"TARGET\"], \"weights\": {}}}";
+  const auto targeting = [&](const std::string& target) {
+    std::string text = quantisation;
+    return quantised("llama_3_1_8b", text.replace(text.find("TARGET"), 6, target));
+  };
+  EXPECT_EQ(said_of(targeting("Linear")), "fp8");
+  const ImportedModel some = targeting("re:.*mlp.*");
+  const std::string warning =
+      "quantization_config.config_groups.group_0.targets names some modules alone. It is not read: "
+      "all matrices are counted as quantised.";
+  EXPECT_EQ(said_of(some), "fp8 | " + warning);
+  EXPECT_EQ(some.warnings, std::vector<std::string>{warning});
+  EXPECT_EQ(said_of(quantised("llama_3_1_8b",
+                              "\"quant_method\": \"gptq\", \"bits\": 4, \"group_size\": 128, "
+                              "\"dynamic\": {\"-:.*self_attn.*\": {}}")),
+            "int4_g128 | quantization_config.dynamic gives modules bits of their own. It is not "
+            "read.");
 }
 
 /// vLLM's own name of the list.

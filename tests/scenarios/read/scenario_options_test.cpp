@@ -146,6 +146,11 @@ TEST(ScenarioOptions, AskAboutNoMoreThanTheySay) {
   ASSERT_TRUE(trains.training);
   EXPECT_EQ(trains.training->sequence_length, 4096);
   EXPECT_EQ(trains.training->num_micro_batches, 16);
+  const Scenario staged = asked_scenario("", {.model = "kimi_k3",
+                                              .hardware = "b300_sxm",
+                                              .training = "4096",
+                                              .settings = {"parallelism.pipeline=8"}});
+  EXPECT_EQ(staged.study.training->num_micro_batches, 32);
   const Study both = study_of("1", "", "4096");
   EXPECT_TRUE(both.decode && !both.prefill && both.training);
 }
@@ -251,6 +256,10 @@ INSTANTIATE_TEST_SUITE_P(
          {.model = "kimi_k3", .decode = "none", .prefill = "none"},
          "--prefill:1:1: error: conflicting option 'none' (--decode none leaves nothing else to "
          "predict)"},
+        {"ContextWithoutDecode",
+         {.model = "kimi_k3", .context = "4096", .training = "8192"},
+         "--context:1:1: error: unused option (no decode step is asked about; --decode names its "
+         "batches)"},
         {"TrainingLength",
          {.model = "kimi_k3", .training = "long"},
          "--training:1:1: error: invalid workload.training.sequence_length 'long' (must be a "
