@@ -11,12 +11,13 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     include(CheckCXXSourceRuns)
     check_cxx_source_runs([[
       int main() {
-        return __builtin_cpu_supports("x86-64-v3") && __builtin_cpu_supports("aes") &&
-                       __builtin_cpu_supports("pclmul")
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                       __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+                       __builtin_cpu_supports("aes") && __builtin_cpu_supports("pclmul")
                    ? 0
                    : 1;
-      }]] DEPTHCOST_HAS_AVX2)
-    if(DEPTHCOST_HAS_AVX2)
+      }]] DEPTHCOST_RUNS_AVX2)
+    if(DEPTHCOST_RUNS_AVX2)
       set(vector_flags -march=x86-64-v3 -maes -mpclmul)
       set(least_target HWY_AVX2)
     endif()

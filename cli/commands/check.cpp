@@ -39,6 +39,7 @@ ExitCode run_check(const CheckOptions& options, Console& console) {
   options.github || options.format == Format::json ? write_stdout(text) : show(text);
   if (options.github) write_our_codes(to_annotations(annotations(report)));
   for (const InputError& error : checked.errors) show_error(error.what());
+  for (const std::string& warning : checked.warnings) console.warn(warning);
   if (!options.junit.empty()) write_file(options.junit, to_junit(junit_suite(report)));
   if (options.github) append_step_summary(report);
   const ExitCode code = exit_code(report);

@@ -7,6 +7,7 @@
 #include "model/evaluation/evaluation.hpp"
 #include "model/evaluation/nearest_measurement.hpp"
 #include "model/schemes/list.hpp"
+#include "reports/topics/decision/decision_section.hpp"
 #include "scenarios/measured/comparisons.hpp"
 
 namespace depthcost {
@@ -16,6 +17,7 @@ namespace {
 struct Checked {
   CheckedScenario scenario;
   std::optional<InputError> error;
+  std::vector<std::string> warnings = {};
 };
 
 std::vector<BudgetMeasurement> nearest_to_budgets(const Evaluation& evaluation) {
@@ -51,6 +53,7 @@ Checked checked(const std::string& file, const Read& read) {
   try {
     const Scenario scenario = read();
     result.scenario.name = scenario.study.name;
+    result.warnings = value_warnings(scenario.values);
     const Evaluation evaluation = evaluate_budgets(scenario.study);
     result.scenario.budgets = evaluation.budgets;
     result.scenario.nearest = nearest_to_budgets(evaluation);
@@ -93,6 +96,7 @@ CheckedScenarios checked_scenarios(const CheckOptions& options, Progress& progre
   for (Checked& it : check_all(options, progress)) {
     is_any = is_any || it.scenario.refused || !it.scenario.budgets.empty();
     if (it.error) result.errors.push_back(*it.error);
+    for (std::string& warning : it.warnings) result.warnings.push_back(std::move(warning));
     result.scenarios.push_back(std::move(it.scenario));
   }
   if (!is_any) refuse_to_pass(options);

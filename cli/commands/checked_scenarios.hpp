@@ -1,6 +1,7 @@
 // The scenarios of `check`, read and held against their budgets.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "cli/commands/commands.hpp"
@@ -12,6 +13,7 @@ namespace depthcost {
 struct CheckedScenarios {
   std::vector<CheckedScenario> scenarios;  // in the order of the command line
   std::vector<InputError> errors;          // one for each that was refused
+  std::vector<std::string> warnings;       // by what a verdict may be wrong
 };
 
 /// Reads and checks each scenario; a bad file does not stop the others. Counts progress by

@@ -39,7 +39,7 @@ std::string text_for_people(const Evaluation& evaluation, const EvaluateOptions&
                             const Scenario& scenario, std::span<const LedgerRow> layers) {
   std::string warnings;
   for (const std::string& warning : value_warnings(scenario.values))
-    warnings += "\n" + warning + "\n";
+    warnings += "\nWarning: " + warning + "\n";
   if (options.details || options.layers)
     return to_table(evaluation, Depth::details, layers) + warnings;
   return to_table(evaluation, Depth::summary) + warnings +

@@ -1,6 +1,8 @@
 // Rows are found by section and name, quantities within a row by name.
 #include "model/decision/difference.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -122,8 +124,7 @@ constexpr std::string_view kStepSection = "step";
 const std::string kOwnSection = "the scenario's scheme";
 
 bool is_of_path(const PredictedRow& row, const Result& result) {
-  return row.section == kStepSection && !result.path.empty() &&
-         row.name.ends_with(" " + result.path);
+  return row.section == kStepSection && !workload_of_path(row.name, result.path).empty();
 }
 
 /// The words of `before` in their order, then the words that only `after` has.
@@ -155,8 +156,7 @@ std::vector<PredictedRow> own_steps(const Result& result) {
   std::vector<PredictedRow> own;
   for (const PredictedRow& row : result.rows)
     if (is_of_path(row, result))
-      own.push_back({kOwnSection, row.name.substr(0, row.name.size() - result.path.size() - 1),
-                     row.quantities});
+      own.push_back({kOwnSection, workload_of_path(row.name, result.path), row.quantities});
   return own;
 }
 
@@ -203,6 +203,12 @@ void count_own(const Result& before, Difference& result) {
 }
 
 }  // namespace
+
+std::string workload_of_path(std::string_view row, std::string_view path) {
+  const std::string end = fmt::format(" {}", path);
+  return path.empty() || !row.ends_with(end) ? ""
+                                             : std::string(row.substr(0, row.size() - end.size()));
+}
 
 bool is_better(const ChangedWord& verdict) {
   static constexpr std::array kFromWorse{name(Verdict::fail),         name(Fate::does_not_fit),

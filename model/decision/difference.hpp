@@ -34,6 +34,9 @@ struct NamedWord {
   std::string word;
 };
 
+/// "decode/64" of "decode/64 block_attnres two_phase", if that is the path; else empty.
+std::string workload_of_path(std::string_view row, std::string_view path);
+
 /// What one evaluation said. No row twice, no quantity of a row twice.
 struct Result {
   std::string program_version;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "model/architecture/expert_layers.hpp"
@@ -111,18 +112,18 @@ std::optional<Seconds> first_step(const Study& study, WorkloadKind kind) {
   return {};
 }
 
-/// "; decode/1 takes 2.4 x as long", of workloads that another placement of the same devices slows.
+/// "; a decode step takes 2.4 x as long", of workloads that another placement of the same devices
+/// slows.
 std::string price_text(const Study& now, const Study& then) {
   constexpr double kWorthSaying = 1.05;
   std::string text;
-  const auto say = [&](WorkloadId workload) {
-    const auto before = first_step(now, workload.kind);
-    const auto after = first_step(then, workload.kind);
-    if (!before || !after || *after / *before < kWorthSaying) return;
-    text += fmt::format("; {} takes {:.1f} x as long", name(workload), *after / *before);
-  };
-  if (now.decode) say(WorkloadId::decode(now.decode->sequences.front()));
-  if (now.prefill) say(WorkloadId::prefill());
+  for (const auto& [kind, what] : {std::pair{WorkloadKind::decode, "a decode step"},
+                                   std::pair{WorkloadKind::prefill, "prefill"}}) {
+    const auto before = first_step(now, kind);
+    const auto after = first_step(then, kind);
+    if (!before || !after || *after / *before < kWorthSaying) continue;
+    text += fmt::format("; {} takes {:.1f} x as long", what, *after / *before);
+  }
   return text;
 }
 
@@ -134,13 +135,19 @@ Study with_more_replicas(const Study& study, Count factor) {
   return spread;
 }
 
-/// "tensor 8, data 2 (16 devices, up to 128 sequences a replica)".
-std::string replicas_text(const Study& placed, std::string_view devices,
+/// "tensor 8, data 2 (16 devices, up to 128 sequences a replica)". A written share of the prompt
+/// would contradict fewer tensor ranks.
+std::string replicas_text(const Study& now, const Study& placed, std::string_view devices,
                           std::string_view price = "") {
   const auto& batches = placed.decode->sequences;
+  const bool changes_shards =
+      now.prefill && placed.prefill->sequence_shards != now.prefill->sequence_shards;
   return fmt::format(
-      "{} ({} devices, up to {} a replica{})", ranks_text(placed), devices,
-      counted(*std::max_element(batches.begin(), batches.end()), "sequence", "sequences"), price);
+      "{} ({} devices, up to {} a replica{}{})", ranks_text(placed), devices,
+      counted(*std::max_element(batches.begin(), batches.end()), "sequence", "sequences"),
+      changes_shards ? fmt::format("; prefill sequence_shards {}", placed.prefill->sequence_shards)
+                     : "",
+      price);
 }
 
 /// A factor more tensor ranks, of which so many become context ranks. Whole experts follow; shared
@@ -184,8 +191,8 @@ std::string nearest_ranks(const Study& study, Count factor, double limit) {
     least = need;
     text = words(placed);
   };
-  const auto devices_text = [](const Study& it) {
-    return replicas_text(it, std::to_string(num_devices(it)));
+  const auto devices_text = [&](const Study& it) {
+    return replicas_text(study, it, std::to_string(num_devices(it)));
   };
   if (heads_to_share(*study.model.architecture) % (factor * study.tensor_parallel_size) == 0)
     consider(with_more_ranks(study, factor, 1), parallelism_text);
@@ -263,12 +270,8 @@ std::string nearest_sequences(const Study& study, double limit) {
     if (study.tensor_parallel_size % factor != 0) continue;
     for (const Study& placed : expert_placements(with_replicas(study, factor))) {
       if (!surely_fits(fullest_memory(placed, placed.path), Bytes{limit})) continue;
-      const std::string shards = placed.prefill
-                                     ? fmt::format("; workload.prefill.sequence_shards {}",
-                                                   placed.prefill->sequence_shards)
-                                     : "";
-      return replicas_text(placed, fmt::format("the same {}", num_devices(placed)),
-                           shards + price_text(study, placed));
+      return replicas_text(study, placed, fmt::format("the same {}", num_devices(placed)),
+                           price_text(study, placed));
     }
   }
   return "";

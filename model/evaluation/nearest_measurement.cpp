@@ -172,7 +172,7 @@ std::optional<PredictedStep> predicted_step(const Study& study, const MeasuredSt
   at.decode->speculation = {};
   at.pipeline.reset();
   at.data_parallel_size = at.context_parallel_size = 1;
-  at.expert_parallel_size = 1;  // no source names expert ranks
+  at.expert_parallel_size = 1;  // a measured step has no key for expert ranks
   at.routing.reset();
   at.baseline_attachment.reset();
   at.decode->launch = Launch::graph;

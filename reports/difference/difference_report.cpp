@@ -246,10 +246,10 @@ std::vector<ChangedWord> without_long_lists(const std::vector<ChangedWord>& word
       shown.push_back(word);
     } else if (shown.empty() || shown.back().name != list_of(word.name)) {
       const auto count = [&](std::string ChangedWord::*side) {
-        return fmt::format("{} that differ",
-                           std::count_if(words.begin(), words.end(), [&](const ChangedWord& it) {
-                             return is_of_list(it) && !(it.*side).empty();
-                           }));
+        const auto number = std::count_if(words.begin(), words.end(), [&](const ChangedWord& it) {
+          return is_of_list(it) && !(it.*side).empty();
+        });
+        return number == 0 ? std::string() : format_count(number) + " that differ";
       };
       shown.push_back(
           {list_of(word.name), count(&ChangedWord::before), count(&ChangedWord::after)});

@@ -98,7 +98,7 @@ std::string just_too_large_text(const PlanReport& report) {
   if (!report.plans.just_too_large) return "";
   const PlannedPlacement& other = *report.plans.just_too_large;
   return fmt::format(
-      "Left out for its memory: {} needs {} a device, and a plan fills {} at most (90 % of it).\n",
+      "Left out for its memory: {} needs {} a device, and a plan fills {} at most (90 % of its memory).\n",
       described(other), device_bytes(other.memory), device_bytes(report.memory_limit));
 }
 
@@ -317,9 +317,7 @@ std::string nearest_text(const PlanReport& report) {
   std::string text = fmt::format("No plan keeps the limits. The fastest that fits is {}. It {}.\n",
                                  described(fastest), broken_limits(fastest));
   if (fastest.blocks && !report.kept_blocks)
-    text +=
-        "Blocks that are coarser than any with a published loss were not looked at: --block-size "
-        "names one.\n";
+    text += "Blocks that are coarser than any with a published loss were not looked at.\n";
   if (nearest.placement == fastest.placement) return text;
   return text + fmt::format("The nearest to the limits is {}. It {}, and takes {} of the time.\n",
                             described(nearest), broken_limits(nearest),
@@ -400,8 +398,12 @@ std::string plan_json(const PlanReport& report, const std::string& program_versi
     json.array("evaluations", [&] {
       for (const std::string& command : report.evaluations) json.value(command);
     });
-    if (!report.plans.nearest) return json.text_or_null("nearest", "");
-    json.object("nearest", [&] { write_plan(json, *report.plans.nearest); });
+    const auto write = [&](const char* key, const std::optional<PlannedPlacement>& plan) {
+      if (!plan) return json.text_or_null(key, "");
+      json.object(key, [&] { write_plan(json, *plan); });
+    };
+    write("nearest", report.plans.nearest);
+    write("just_too_large", report.plans.just_too_large);
   });
 }
 

@@ -128,12 +128,43 @@ Globs globs_of(std::string_view expression) {
   return done;
 }
 
+/// Where a number behind "layers" has a `?`.
+std::size_t any_in_number(std::string_view glob) {
+  constexpr std::string_view kWord = "layers";
+  const std::size_t word = glob.find(kWord);
+  if (word == std::string_view::npos) return word;
+  const std::size_t start = std::min(word + kWord.size() + 1, glob.size());
+  const std::size_t end = glob.find_first_not_of("0123456789", start);
+  return end != std::string_view::npos && glob[end] == '?' ? end : std::string_view::npos;
+}
+
+/// Any character in a layer's number is a digit, or the dot behind it. None where that makes too
+/// many.
+Globs with_numbers(Globs globs) {
+  for (std::size_t i = 0; i < globs.size();) {
+    const std::size_t at = any_in_number(globs[i]);
+    if (at == std::string_view::npos) {
+      ++i;
+      continue;
+    }
+    constexpr std::string_view kAny = "0123456789.";
+    if (globs.size() + kAny.size() > kMaxChoices) return {};
+    const std::string glob = globs[i];
+    globs[i][at] = kAny.front();
+    for (const char c : kAny.substr(1)) {
+      globs.push_back(glob);
+      globs.back()[at] = c;
+    }
+  }
+  return globs;
+}
+
 /// The globs of one entry, for the path of a module between dots. An expression must match from the
 /// start, and what follows is free: match() of Python's re, as compressed-tensors calls it. A name
 /// means what is under it, too, and may lack what stands before.
 Globs globs_of_entry(std::string_view entry, NameRule rule) {
   if (!entry.starts_with("re:")) {
-    // No module's name begins with another's, but for numbers.
+    // Only a number goes on: "gate" is written to spare routers, not "gate_proj".
     const bool goes_on =
         rule == NameRule::part && !entry.empty() &&
         std::string_view("0123456789").find(entry.back()) != std::string_view::npos;
@@ -148,7 +179,7 @@ Globs globs_of_entry(std::string_view entry, NameRule rule) {
   if (has_end) entry.remove_suffix(1);
   Globs globs = globs_of(entry);
   for (std::string& glob : globs) glob = fmt::format(".{}{}", glob, has_end ? "." : "*");
-  return globs;
+  return with_numbers(std::move(globs));
 }
 
 /// Encoders and layers of multi-token prediction are not counted. Their layers have numbers, too.
@@ -188,17 +219,6 @@ void mark_layers(std::vector<bool>& layers, const NumberInGlob& number) {
   }
 }
 
-/// Where a number behind "layers" has a `?`.
-std::size_t any_in_number(std::string_view glob) {
-  constexpr std::string_view kWord = "layers";
-  const std::size_t word = glob.find(kWord);
-  if (word == std::string_view::npos) return word;
-  const std::size_t start = word + kWord.size() + 1;
-  const std::size_t end = glob.find_first_not_of("0123456789", start);
-  return end != std::string_view::npos && glob[end] == '?' && start <= end ? end
-                                                                           : std::string_view::npos;
-}
-
 void mark_all(std::vector<bool>& layers, const std::vector<bool>& others) {
   for (std::size_t i = 0; i < layers.size(); ++i)
     if (others[i]) layers[i] = true;
@@ -220,14 +240,6 @@ ModuleNames::ModuleNames(const ConfigValue& list, Count num_layers, NameRule rul
 
 void ModuleNames::add(std::string glob) {
   if (is_of_another_stack(glob)) return;
-  // Any character in a number is a digit, or the dot behind it.
-  if (const std::size_t at = any_in_number(glob); at != std::string::npos) {
-    for (const char c : std::string_view("0123456789.")) {
-      glob[at] = c;
-      add(glob);
-    }
-    return;
-  }
   // Engines spare all experts of a layer or none: is_layer_skipped of vLLM.
   take_number(glob, "experts");
   const std::optional<NumberInGlob> number = take_number(glob, "layers");

@@ -11,8 +11,8 @@
 
 namespace depthcost {
 
-/// Whether a name in a list means modules of that name and what is under them, or every module
-/// whose path has it as a part.
+/// Whether a name in a list means modules of that name and what is under them, or also those in
+/// whose path a number at its end goes on: "layers.1" in "layers.12".
 enum class NameRule : std::uint8_t { whole, part };
 
 /// The modules of decoder layers that a list names.

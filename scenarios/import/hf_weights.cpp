@@ -148,12 +148,12 @@ void remark_on_miscounts(const Checkpoint& file, const Storage& quantised, std::
   const std::string& plain = file.plain.dtype;
   if (too_small.weights > 0)
     file.model.warn(fmt::format(
-        "The count of weights is {} too small. {} leaves these in {}, and they are counted in {}: {}.",
+        "{} of weights are missing. {} leaves these in {}, and they are counted in {}: {}.",
         gigabytes(too_small.weights * each), list, plain, quantised.dtype,
         fmt::join(too_small.parts, "; ")));
   if (too_large.weights > 0)
     file.model.warn(fmt::format(
-        "The count of weights is {} too large. These are {}, and they are counted in {} like those "
+        "{} of weights are too many. These are {}, and they are counted in {} like those "
         "that {} names: {}.",
         gigabytes(too_large.weights * each), quantised.dtype, plain, list,
         fmt::join(too_large.parts, "; ")));
@@ -243,29 +243,32 @@ ConfigSection group_of(ConfigSection& section) {
 }
 
 /// A group is of all linear layers, unless it names modules.
-void warn_of_targets(const Checkpoint& file, ConfigSection& group) {
-  const auto targets = group.find({"targets"});
-  if (!targets) return;
-  const std::vector<std::string> words = targets->words();
-  if (std::find(words.begin(), words.end(), "Linear") == words.end())
-    file.model.warn(fmt::format(
-        "{} names some modules alone. It is not read: all matrices are counted as quantised.",
-        targets->path()));
+void warn_of_targets(const Checkpoint& file, ConfigSection& section) {
+  const auto groups = section.find({"config_groups"});
+  if (!groups) return;
+  ConfigSection all = groups->section();
+  for (const Member& member : all.members()) {
+    ConfigSection group = all.at({member.key}, "how weights are stored").section();
+    const auto targets = group.find({"targets"});
+    if (!targets) continue;
+    const std::vector<std::string> words = targets->words();
+    const bool is_all = std::any_of(words.begin(), words.end(), [](const std::string& word) {
+      return word == "Linear" || word == "re:.*";
+    });
+    if (!is_all)
+      file.model.warn(fmt::format(
+          "{} names only some modules, and is not read: the others are counted as quantised, too.",
+          targets->path()));
+  }
 }
 
 /// Formats of the library compressed-tensors.
 WeightStorage compressed(const Checkpoint& file, ConfigSection& section) {
   const ConfigValue format = section.at({"format"}, "how weights are stored");
-  if (format.word() == "float-quantized") {
-    if (section.find({"config_groups"})) {
-      ConfigSection group = group_of(section);
-      warn_of_targets(file, group);
-    }
-    return in_fp8(file, section, format);
-  }
+  warn_of_targets(file, section);
+  if (format.word() == "float-quantized") return in_fp8(file, section, format);
   if (format.word() == "pack-quantized") {
     ConfigSection group = group_of(section);
-    warn_of_targets(file, group);
     ConfigSection weights = group.at({"weights"}, "how weights are stored").section();
     return in_int4(file, section, weights);
   }

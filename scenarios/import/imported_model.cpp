@@ -79,11 +79,15 @@ Values to_values(const ImportedModel& model) {
   place(values, "draft", model.draft);
   for (const ImportedKey& key : model.residual)
     place(values, "residual." + key.value.key, key.value.position, key.source);
+  if (!model.warnings.empty()) {
+    Value dtype = values.at("weight_dtype");
+    dtype.warning = fmt::format("{}", fmt::join(model.warnings, " "));
+    values.set("weight_dtype", std::move(dtype));
+  }
   // Whoever reads the config in place of a model file sees no comments of that file.
   if (!model.remarks.empty()) {
     Value scheme = values.at("residual.scheme");
     scheme.origin += fmt::format("; {}", fmt::join(model.remarks, " "));
-    scheme.warning = fmt::format("{}", fmt::join(model.warnings, " "));
     values.set("residual.scheme", std::move(scheme));
   }
   return values;

@@ -125,8 +125,10 @@ class ResultReader {
       result_.verdicts.push_back({section_ + "." + name, word_at(map, word)});
     // Whether the scenario's own step fits is a verdict, too.
     const std::string memory = word_at(map, "memory");
-    if (section_ == "step" && name.ends_with(result_.path) && !memory.empty())
-      result_.verdicts.push_back({"memory of " + name, memory});
+    const std::string workload =
+        section_ == "step" ? workload_of_path(name, result_.path) : std::string();
+    if (!workload.empty() && !memory.empty())
+      result_.verdicts.push_back({"memory of " + workload, memory});
   }
 
   void read_member(const std::string& name, const Map& map, const Member& member,

@@ -86,16 +86,6 @@ std::string default_compare(const ScenarioOptions& options) {
   return fmt::format("{}", fmt::join(others, ","));
 }
 
-/// Whether one of the schemes has blocks, or is none: the reader names that.
-bool may_have_blocks(const std::string& schemes) {
-  std::istringstream names(schemes);
-  for (std::string name; std::getline(names, name, ',');) {
-    const SchemeRule* rule = find_scheme(name);
-    if (rule == nullptr || has_block_size(Scheme{*rule})) return true;
-  }
-  return false;
-}
-
 Node residual(const ScenarioOptions& options) {
   const std::string scheme = scheme_of(options);
   if (!options.block_size.empty() && !may_have_blocks(scheme) && !may_have_blocks(options.compare))
@@ -138,18 +128,23 @@ Node prefill(const ScenarioOptions& options) {
   return std::move(section).node();
 }
 
+/// The stages that an option or else a setting says; 1 where neither does. The reader refuses what
+/// is no number of them.
+Count stages_of(const ScenarioOptions& options) {
+  std::string text = options.pipeline;
+  for (const std::string& setting : options.settings)
+    if (setting.starts_with("parallelism.pipeline=")) text = setting.substr(setting.find('=') + 1);
+  Count stages = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), stages);
+  const bool is_whole = error == std::errc() && end == text.data() + text.size();
+  return is_whole && stages <= kMostDevices ? stages : 1;
+}
+
 Node training(const ScenarioOptions& options) {
   Section section("--training");
   section.add("sequence_length", "--training", options.training);
-  std::string pipeline = options.pipeline;
-  for (const std::string& setting : options.settings)
-    if (setting.starts_with("parallelism.pipeline="))
-      pipeline = setting.substr(setting.find('=') + 1);
-  // The reader refuses what is no number of stages.
-  if (pipeline.empty() || pipeline.find_first_not_of("0123456789") != std::string::npos)
-    return std::move(section).node();
-  const Count stages = parse_count({pipeline, false}, {"--pipeline", 1, 1}, "parallelism.pipeline");
-  if (stages > 1 && stages <= kMostDevices)
+  const Count stages = stages_of(options);
+  if (stages > 1)
     section.assume("micro_batches",
                    scalar("--training", fmt::format("{}", kMicroBatchesOfAStage * stages)),
                    kMicroBatchesSource);
@@ -251,6 +246,15 @@ std::vector<SaidBy> said_by(const ScenarioOptions& options) {
 
 }  // namespace
 
+bool may_have_blocks(const std::string& schemes) {
+  std::istringstream names(schemes);
+  for (std::string name; std::getline(names, name, ',');) {
+    const SchemeRule* rule = find_scheme(name);
+    if (rule == nullptr || has_block_size(Scheme{*rule})) return true;
+  }
+  return false;
+}
+
 void refuse_said_twice(const ScenarioOptions& options) {
   std::vector<SaidBy> said = said_by(options);
   for (const std::string& budget : options.budgets)
@@ -274,8 +278,7 @@ Node document_from_options(const ScenarioOptions& options) {
     throw InputError({"--prefill", 1, 1},
                      "conflicting option 'none' (--decode none leaves nothing else to predict)");
   if (!options.context.empty() && !asks_for(options.decode, options))
-    throw InputError({"--context", 1, 1},
-                     "unused option (no decode step is asked about; --decode names its batches)");
+    throw InputError({"--context", 1, 1}, "unused option (it goes with --decode)");
   Section workload("--decode");
   if (asks_for(options.decode, options)) workload.add("decode", decode(options));
   if (asks_for(options.prefill, options)) workload.add("prefill", prefill(options));

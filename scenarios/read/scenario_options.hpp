@@ -30,6 +30,9 @@ struct ScenarioOptions {
   std::optional<UnreadScenario> document = {};  // one that has no file, in place of it
 };
 
+/// Whether one of "a,b" has blocks, or is no scheme: the reader names that.
+bool may_have_blocks(const std::string& schemes);
+
 /// The question that a scenario file with these values would ask. `training` alone asks about a
 /// training step alone. Where nothing is said: decode steps of 1, 64 and 512 sequences of 8,192
 /// tokens, a prefill of 131,072 tokens in chunks of at most 16,384 that the tensor-parallel devices

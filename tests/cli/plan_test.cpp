@@ -136,6 +136,11 @@ TEST_F(PlanCommand, SaysHowToEvaluateItsPlans) {
   for (const char* workload : {"decode", "prefill", "training"})
     expect({"--model", "llama_3_1_8b", "--hardware", "h100_sxm", "--devices", "8", "--set",
             fmt::format("workload={}", workload)});
+  for (const char* schemes : {"block_attnres", "mhc,block_attnres"})
+    expect({"--model", "llama_3_1_8b", "--hardware", "h100_sxm", "--devices", "8", "--block-size",
+            "8", "--residual", schemes});
+  expect(
+      {"--model", "llama_3_1_8b", "--hardware", "h100_sxm", "--devices", "8", "--block-size", "8"});
   expect({"--model", "llama_3_1_8b", "--hardware", "h100_sxm", "--devices", "8", "--decode", "none",
           "--prefill", "8192"});
   expect({"--model", "llama_3_1_8b", "--hardware", "h100_sxm", "--devices", "8", "--decode", "8",

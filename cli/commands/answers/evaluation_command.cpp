@@ -29,9 +29,10 @@ std::vector<std::string> asked_words(const PlanOptions& options, const PlanSourc
     if (!value.empty()) words.insert(words.end(), {option, value});
   };
   add("--hardware", question.hardware);
-  if (!question.scheme.empty() || source.blocks == PlannedBlocks::searched)
+  if (!question.scheme.empty() || !question.block_size.empty() ||
+      source.blocks == PlannedBlocks::searched)
     add("--residual", std::string(name(source.own.path.scheme)));
-  add("--block-size", question.block_size);
+  if (has_block_size(source.own.path.scheme)) add("--block-size", question.block_size);
   add("--compare", question.compare);
   // A setting of the plan names the batches, where there are any.
   if (!source.own.decode && !question.decode.empty()) add("--decode", question.decode);
@@ -58,7 +59,7 @@ std::string evaluation_of(const PlanOptions& options, const PlanSource& source,
   for (const std::string& word : asked_words(options, source)) command += " " + shell_word(word);
   std::vector<std::string> settings = options.question.settings;
   for (std::string& setting : plan_settings(source, plan)) settings.push_back(std::move(setting));
-  if (!options.question.training.empty() && !options.question.context.empty())
+  if (source.own.decode && !options.question.training.empty() && !options.question.context.empty())
     settings.push_back("workload.decode.context=" + options.question.context);
   for (std::string& setting : limit_settings(options, source.own))
     settings.push_back(std::move(setting));

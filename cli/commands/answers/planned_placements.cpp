@@ -104,13 +104,13 @@ PlanSource read_source(const std::string& path, const ScenarioOptions& question,
 
 /// Of several schemes those without blocks have no block size.
 PlanSource source_of(ScenarioOptions question, const std::string& scheme, Count devices) {
-  const bool is_alone = question.scheme.find(',') == std::string::npos;
+  const bool others_have_blocks = may_have_blocks(question.scheme);
   const PlannedBlocks blocks =
       question.block_size.empty() ? PlannedBlocks::searched : PlannedBlocks::written;
   question.scheme = scheme;
   const SchemeRule* rule = find_scheme(scheme);  // the reader names one that is none
   const bool has_no_blocks = rule != nullptr && !has_block_size(Scheme{*rule});
-  if (has_no_blocks && !is_alone) question.block_size.clear();
+  if (has_no_blocks && others_have_blocks) question.block_size.clear();
   if (question.block_size.empty() && scheme == schemes::kBlockAttnRes.id)
     question.block_size = kAnyBlockSize;
   return read_on_ranks(std::move(question), devices, [&](const ScenarioOptions& asked) {

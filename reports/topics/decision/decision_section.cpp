@@ -338,7 +338,9 @@ Table traffic_table(const Evaluation& e) {
 
 /// By what the answer may be wrong: of the values, then what measurements say.
 std::vector<std::string> warnings_of(const Evaluation& e, const ReportParts& parts) {
-  std::vector<std::string> warnings = value_warnings(parts.values);
+  std::vector<std::string> warnings;
+  for (const std::string& warning : value_warnings(parts.values))
+    warnings.push_back("Warning: " + warning);
   for (std::string& warning : published_warnings(e, parts)) warnings.push_back(std::move(warning));
   return warnings;
 }
@@ -478,7 +480,7 @@ std::vector<std::string> more_sentences(const Evaluation& e, TextStyle style) {
 std::vector<std::string> value_warnings(std::span<const ResolvedValue> values) {
   std::vector<std::string> warnings;
   for (const ResolvedValue& value : values)
-    if (!value.warning.empty()) warnings.push_back("Warning: " + value.warning);
+    if (!value.warning.empty()) warnings.push_back(value.warning);
   return warnings;
 }
 

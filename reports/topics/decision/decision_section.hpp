@@ -20,7 +20,7 @@ std::vector<std::string> more_sentences(const Evaluation& evaluation,
 /// The first screen for a terminal.
 std::string decision_text(const Evaluation& evaluation, const ReportParts& parts);
 
-/// "Warning: ..." of values by which an answer is wrong, as what an import cannot say.
+/// By what an answer is wrong because of its values, as what an import cannot say.
 std::vector<std::string> value_warnings(std::span<const ResolvedValue> values);
 
 namespace decision_section {

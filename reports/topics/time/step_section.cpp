@@ -106,11 +106,16 @@ std::vector<std::string> baseline_lines(const Evaluation& e, const StepRow& step
                       microseconds(step.residual.value - step.delta.value), name(attachment))};
 }
 
-/// Empty where nobody knows what a device holds.
+/// As budgets.device_memory has it. Empty where nobody knows what a device holds, and of a measured
+/// step, which did run.
 std::string_view memory_word(const Evaluation& e, const StepRow& row) {
-  if (!e.study.machine || !e.study.machine->memory_capacity) return "";
-  const bool is_large = is_too_large(e.study, e.memory, row.workload, row.path->scheme);
-  return is_large ? name(Fate::does_not_fit) : kMemoryFits;
+  if (!e.study.machine || !e.study.model.architecture || is_measured(e.study, row.workload.kind))
+    return "";
+  const Bytes need = memory_of(e.memory, row.workload, row.path->scheme);
+  const Decision decision = decided_memory({.kind = BudgetKind::device_memory}, e.study, need);
+  if (!decision.high) return "";
+  if (decision.verdict == Verdict::unknown) return name(Fate::may_not_fit);
+  return decision.verdict == Verdict::fail ? name(Fate::does_not_fit) : kMemoryFits;
 }
 
 }  // namespace

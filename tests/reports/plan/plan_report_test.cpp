@@ -178,8 +178,7 @@ TEST(PlanText, NamesTheNearestWhereNoneKeepsTheLimits) {
       "Kimi, 8 devices\n\n"
       "No plan keeps the limits. The fastest that fits is tensor 8: block_attnres, two_phase, 8 "
       "blocks of 24. It adds 3.0 % [1.5, 4.5] at decode/64, above the limit of 2.0 %.\n"
-      "Blocks that are coarser than any with a published loss were not looked at: --block-size names "
-      "one.\n";
+      "Blocks that are coarser than any with a published loss were not looked at.\n";
   EXPECT_EQ(plan_text(none), fastest + "\n" + kGoal);
   none.plans.nearest = plan({.tensor = 4, .data = 2, .expert = 8}, 25e-3, 0.025);
   none.plans.nearest->fate = PlanFate::breaks;
@@ -221,7 +220,7 @@ TEST(PlanText, SaysWhatIsJustTooLarge) {
   EXPECT_THAT(plan_text(it),
               testing::HasSubstr("Left out for its memory: tensor 8: block_attnres, two_phase, 8 "
                                  "blocks of 24 needs 90.02 GB a device, and a plan fills 90.00 GB "
-                                 "at most (90 % of it).\n"));
+                                 "at most (90 % of its memory).\n"));
 }
 
 /// A plan takes the fastest schedule; who serves runs what engines ship.

@@ -107,7 +107,7 @@ const std::string kEngrams =
     "fp4 in summaries.";
 // 3 x 3 x 4096 x 12288 + 42 x 3 x 4096 x 2048 = 1509949440.
 const std::string kQuantisedBesideAttention =
-    "The count of weights is 1.51 GB too large. These are fp8, and they are counted in bf16 like those "
+    "1.51 GB of weights are too many. These are fp8, and they are counted in bf16 like those "
     "that quantization_config.modules_to_not_convert names: dense MLPs; shared experts.";
 const std::string kPerLayerInputs =
     "What the embeddings for each layer add to the copies of the stream is not counted. MLPs are "

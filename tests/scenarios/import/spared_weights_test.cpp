@@ -47,7 +47,7 @@ const std::string kCompressedInt4 =
 std::string too_small(const std::string& size, const std::string& dtype, const std::string& parts,
                       const std::string& key = "modules_to_not_convert") {
   return fmt::format(
-      "{} | The count of weights is {} too small. quantization_config.{} leaves these in bf16, and "
+      "{} | {} of weights are missing. quantization_config.{} leaves these in bf16, and "
       "they are counted in {}: {}.",
       dtype, size, key, dtype, parts);
 }
@@ -56,7 +56,7 @@ std::string too_small(const std::string& size, const std::string& dtype, const s
 std::string too_large(const std::string& dtypes, const std::string& size, const std::string& dtype,
                       const std::string& parts) {
   return fmt::format(
-      "{} | The count of weights is {} too large. These are {}, and they are counted in bf16 like "
+      "{} | {} of weights are too many. These are {}, and they are counted in bf16 like "
       "those that quantization_config.modules_to_not_convert names: {}.",
       dtypes, size, dtype, parts);
 }
@@ -264,7 +264,7 @@ TEST(SparedLayers, AreTheSourceOfADtypeThatTheyDecide) {
   FAIL() << "no weight_dtype";
 }
 
-/// What is not read is said, and stands beside every answer.
+/// What is not read is said, and stands in evaluate, in check and in reports.
 TEST(SparedLayers, OfAGroupOfModulesAreNotRead) {
   const std::string quantisation =
       "\"quant_method\": \"compressed-tensors\", \"format\": \"float-quantized\", "
@@ -276,8 +276,8 @@ TEST(SparedLayers, OfAGroupOfModulesAreNotRead) {
   EXPECT_EQ(said_of(targeting("Linear")), "fp8");
   const ImportedModel some = targeting("re:.*mlp.*");
   const std::string warning =
-      "quantization_config.config_groups.group_0.targets names some modules alone. It is not read: "
-      "all matrices are counted as quantised.";
+      "quantization_config.config_groups.group_0.targets names only some modules, and is not read: "
+      "the others are counted as quantised, too.";
   EXPECT_EQ(said_of(some), "fp8 | " + warning);
   EXPECT_EQ(some.warnings, std::vector<std::string>{warning});
   EXPECT_EQ(said_of(quantised("llama_3_1_8b",
@@ -285,6 +285,14 @@ TEST(SparedLayers, OfAGroupOfModulesAreNotRead) {
                               "\"dynamic\": {\"-:.*self_attn.*\": {}}")),
             "int4_g128 | quantization_config.dynamic gives modules bits of their own. It is not "
             "read.");
+}
+
+/// Every dot of such an expression may be a digit; nobody tries them all.
+TEST(SparedLayers, OfTooManyCharactersAreNotUnderstood) {
+  EXPECT_EQ(said_of(quantised("llama_3_1_8b",
+                              kCompressedFp8 + "[\"re:.*layers" + std::string(40, '.') + "\"]")),
+            "fp8 | What quantization_config.ignore means by 're:.*layers" + std::string(40, '.') +
+                "' is not understood, and is counted as if it named nothing.");
 }
 
 /// vLLM's own name of the list.

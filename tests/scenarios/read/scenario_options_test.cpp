@@ -258,8 +258,7 @@ INSTANTIATE_TEST_SUITE_P(
          "predict)"},
         {"ContextWithoutDecode",
          {.model = "kimi_k3", .context = "4096", .training = "8192"},
-         "--context:1:1: error: unused option (no decode step is asked about; --decode names its "
-         "batches)"},
+         "--context:1:1: error: unused option (it goes with --decode)"},
         {"TrainingLength",
          {.model = "kimi_k3", .training = "long"},
          "--training:1:1: error: invalid workload.training.sequence_length 'long' (must be a "
