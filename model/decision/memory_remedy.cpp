@@ -47,16 +47,28 @@ std::string parallelism_text(const Study& study) {
                      study.context_parallel_size > 1 ? "; context exchange untimed" : "");
 }
 
-/// The study as it is, and with its experts dealt out to a factor more devices.
-std::vector<Study> expert_factors(const Study& study, Count factor) {
+/// Whether a written attachment joins a collective of tensor ranks. Experts beyond these ranks hand
+/// tokens back by all-to-all, and one rank has no collective: nothing can be fused with either.
+bool joins_collective(const Study& study) {
+  const auto joins = [](std::optional<Attachment> attachment) {
+    return attachment == Attachment::all_reduce || attachment == Attachment::reduce_scatter;
+  };
+  return joins(study.attachment) || joins(study.baseline_attachment);
+}
+
+/// The study, and with its experts over so many of the same devices as can share them out.
+std::vector<Study> expert_placements(const Study& study, Count most) {
   std::vector<Study> placements{study};
   const Count experts = fewest_experts(*study.model.architecture).value_or(1);
-  const Count spread =
-      expert_ranks(ranks_per_stage(study), std::min(experts, factor * study.expert_parallel_size));
-  if (spread <= study.expert_parallel_size) return placements;
+  const Count spread = expert_ranks(ranks_per_stage(study), std::min(experts, most));
+  if (spread <= study.expert_parallel_size || joins_collective(study)) return placements;
   placements.push_back(study);
   placements.back().expert_parallel_size = spread;
   return placements;
+}
+
+std::vector<Study> expert_placements(const Study& study) {
+  return expert_placements(study, ranks_per_stage(study));
 }
 
 /// The fewest devices, by doubling, that would share out weights, experts and the optimiser's state
@@ -72,31 +84,11 @@ std::string nearest_replicas(const Study& study, double limit) {
       spread.data_parallel_size *= factor / tensor;
       const bool is_in_node = tensor == 1 || spread.tensor_parallel_size <= node;
       if (!is_in_node || heads % spread.tensor_parallel_size != 0) continue;
-      for (const Study& placed : expert_factors(spread, factor))
+      for (const Study& placed : expert_placements(spread, factor * study.expert_parallel_size))
         if (surely_fits(fullest_memory(placed, placed.path), Bytes{limit}))
           return parallelism_text(placed);
     }
   return "";
-}
-
-/// Whether a written attachment joins a collective of tensor ranks. Experts beyond these ranks hand
-/// tokens back by all-to-all, and one rank has no collective: nothing can be fused with either.
-bool joins_collective(const Study& study) {
-  const auto joins = [](std::optional<Attachment> attachment) {
-    return attachment == Attachment::all_reduce || attachment == Attachment::reduce_scatter;
-  };
-  return joins(study.attachment) || joins(study.baseline_attachment);
-}
-
-/// The study, and with its experts over as many of the same devices as can share them out.
-std::vector<Study> expert_placements(const Study& study) {
-  std::vector<Study> placements{study};
-  const Count experts = fewest_experts(*study.model.architecture).value_or(1);
-  const Count spread = expert_ranks(ranks_per_stage(study), experts);
-  if (spread <= study.expert_parallel_size || joins_collective(study)) return placements;
-  placements.push_back(study);
-  placements.back().expert_parallel_size = spread;
-  return placements;
 }
 
 /// The first step of a workload without its residual path; nothing where it is not modelled.
