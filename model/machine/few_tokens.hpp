@@ -73,7 +73,7 @@ TokenWork token_work(const Operation& operation, const KernelStyle& style);
 struct FewTokens {
   Count num_multiprocessors = 1;
   KernelStyle style;
-  Prefetch engine_prefetch = Prefetch::none;  // of an engine's own kernels, whoseever `style` is
+  Prefetch engine_prefetch = Prefetch::none;  // of an engine's kernels, also if `style` is ours
   double floor_share = 1;  // floors of kernels that loop over those of plain ones
   double cache_share = 1;  // of the cache's capacity that these kernels find their data in
   // Bandwidth over that of plain streams.

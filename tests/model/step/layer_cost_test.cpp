@@ -69,6 +69,10 @@ TEST(MeanKeys, AreThoseOfALoopOverTokens) {
 
 /// Every chunk of a prompt by itself, against all of them as one pass that repeats.
 TEST(EqualPasses, CostTheMeanOfEach) {
+  const Attention latent = test::deepseek_v3().attention[0].attention;
+  auto latent_of_chosen = std::get<LatentAttention>(latent);
+  latent_of_chosen.top_k = 2048;
+  latent_of_chosen.indexer = {.num_heads = 64, .dim = 128};
   const std::vector<Attention> attentions{
       GroupedAttention{.num_heads = 32, .num_kv_heads = 8, .head_dim = 128},
       GroupedAttention{.num_heads = 32, .num_kv_heads = 8, .head_dim = 128, .window = 4096},
@@ -78,20 +82,8 @@ TEST(EqualPasses, CostTheMeanOfEach) {
                        .head_dim = 128,
                        .top_k = 2048,
                        .indexer = {.num_heads = 4, .dim = 64, .ratio = 16}},
-      LatentAttention{.num_heads = 128,
-                      .q_rank = 1536,
-                      .kv_rank = 512,
-                      .nope_dim = 128,
-                      .rope_dim = 64,
-                      .value_dim = 128},
-      LatentAttention{.num_heads = 128,
-                      .q_rank = 1536,
-                      .kv_rank = 512,
-                      .nope_dim = 128,
-                      .rope_dim = 64,
-                      .value_dim = 128,
-                      .top_k = 2048,
-                      .indexer = {.num_heads = 64, .dim = 128}},
+      latent,
+      latent_of_chosen,
       CompressedAttention{.num_heads = 64,
                           .head_dim = 512,
                           .q_rank = 1024,
