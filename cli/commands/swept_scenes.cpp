@@ -45,6 +45,7 @@ SweepReport swept_scenes(SweepPlan plan, const SweepOptions& options, Progress& 
                      .scene_axes = plan.scene_axes,
                      .scenes = {},
                      .own = study_as_written(plan.source),
+                     .warnings = plan.warnings,
                      .compute = options.compute,
                      .writing = nullptr};
   // Several scenes count as one each, since the points of later scenes are not known yet.

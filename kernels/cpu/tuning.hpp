@@ -30,7 +30,10 @@ constexpr std::size_t near_bytes(std::size_t element_bytes) {
 inline constexpr std::size_t kFarBytes = 8192;
 
 /// How far ahead a line is asked for that waits in L2. [ours]
-inline constexpr std::size_t kFromL2Bytes = 1024;
+inline constexpr std::size_t kFromL2Bytes = 256;
+
+/// The same where several sources are read side by side, which keep each line waiting. [ours]
+inline constexpr std::size_t kSourceFromL2Bytes = 1024;
 
 /// Columns of Phase 1 whose 24 queries or 24 sources fit into 32 KiB of L1. [ours]
 inline constexpr std::size_t kPhase1Columns = 512;

@@ -22,6 +22,26 @@ double share_of_limit(const LargestPart& part) {
   return part.at->overhead->value / part.budget.limit;
 }
 
+/// The point that decides: one that breaks the limit, else one that may, else the largest.
+std::optional<LargestPart> largest(const Evaluation& e, const ResidualPath& path, Schedule schedule,
+                                   BudgetKind kind) {
+  LargestPart part{.budget = overhead_limit(e.study, kind)};
+  const auto rank = [&](const StepRow& row) {
+    const Verdict verdict = verdict_of(part.budget.limit, row.overhead->low, row.overhead->high);
+    return std::pair(severity(verdict), row.overhead->value);
+  };
+  for (const StepRow& row : e.step) {
+    if (row.path != &path || row.schedule != schedule ||
+        row.workload.kind != overhead_workload(kind) || !row.overhead)
+      continue;
+    if (part.at == nullptr || rank(row) > rank(*part.at)) part.at = &row;
+  }
+  if (part.at == nullptr) return std::nullopt;
+  const Estimate<double>& overhead = *part.at->overhead;
+  part.verdict = verdict_of(part.budget.limit, overhead.low, overhead.high);
+  return part;
+}
+
 class SchemeJudge {
  public:
   SchemeJudge(const Evaluation& evaluation, const ResidualPath& path) : e_(evaluation) {
@@ -35,7 +55,7 @@ class SchemeJudge {
   SchemeVerdict verdict() {
     decide_memory();
     if (verdict_.path == &e_.paths.front()) verdict_.written = broken_budget();
-    verdict_.time = nearest_to_limit();
+    verdict_.time = nearest_to_limit(e_, *verdict_.path, verdict_.schedule);
     if (!verdict_.time) verdict_.missing = missing();
     verdict_.fate = fate();
     verdict_.remedies = remedies();
@@ -61,39 +81,6 @@ class SchemeJudge {
           !overhead_workload(row.budget.kind))
         return row;
     return std::nullopt;
-  }
-
-  /// The point that decides: one that breaks the limit, else one that may, else the largest.
-  std::optional<LargestPart> largest(BudgetKind kind) const {
-    LargestPart part{.budget = overhead_limit(e_.study, kind)};
-    const auto rank = [&](const StepRow& row) {
-      const Verdict verdict = verdict_of(part.budget.limit, row.overhead->low, row.overhead->high);
-      return std::pair(severity(verdict), row.overhead->value);
-    };
-    for (const StepRow& row : e_.step) {
-      if (row.path != verdict_.path || row.schedule != verdict_.schedule ||
-          row.workload.kind != overhead_workload(kind) || !row.overhead)
-        continue;
-      if (part.at == nullptr || rank(row) > rank(*part.at)) part.at = &row;
-    }
-    if (part.at == nullptr) return std::nullopt;
-    const Estimate<double>& overhead = *part.at->overhead;
-    part.verdict = verdict_of(part.budget.limit, overhead.low, overhead.high);
-    return part;
-  }
-
-  /// A broken limit comes first, then one that may break, then the nearest.
-  std::optional<LargestPart> nearest_to_limit() const {
-    const auto rank = [](const LargestPart& part) {
-      return std::pair(severity(part.verdict), share_of_limit(part));
-    };
-    std::optional<LargestPart> nearest;
-    for (const BudgetKind kind : {BudgetKind::decode_overhead, BudgetKind::prefill_overhead,
-                                  BudgetKind::training_overhead}) {
-      const auto part = largest(kind);
-      if (part && (!nearest || rank(*part) > rank(*nearest))) nearest = part;
-    }
-    return nearest;
   }
 
   std::string missing() const {
@@ -138,6 +125,20 @@ bool is_reference(const Study& study, const ResidualPath& path) {
     return attached_path(study, path, schedule, workload).attachment ==
            baseline_path(study, path, workload).attachment;
   });
+}
+
+std::optional<LargestPart> nearest_to_limit(const Evaluation& evaluation, const ResidualPath& path,
+                                            Schedule schedule) {
+  const auto rank = [](const LargestPart& part) {
+    return std::pair(severity(part.verdict), share_of_limit(part));
+  };
+  std::optional<LargestPart> nearest;
+  for (const BudgetKind kind :
+       {BudgetKind::decode_overhead, BudgetKind::prefill_overhead, BudgetKind::training_overhead}) {
+    const auto part = largest(evaluation, path, schedule, kind);
+    if (part && (!nearest || rank(*part) > rank(*nearest))) nearest = part;
+  }
+  return nearest;
 }
 
 Fate fate_of(const LargestPart& part) {

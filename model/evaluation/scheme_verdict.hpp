@@ -19,6 +19,11 @@ struct LargestPart {
 
 Fate fate_of(const LargestPart& part);
 
+/// The overhead that decides about one of evaluation.paths with this schedule. A broken limit comes
+/// first, then one that may break, then the nearest. Nothing where no overhead is known.
+std::optional<LargestPart> nearest_to_limit(const Evaluation& evaluation, const ResidualPath& path,
+                                            Schedule schedule);
+
 /// One scheme, run as it is quoted. Memory comes before time: what does not fit is not OK, however
 /// little it adds.
 struct SchemeVerdict {

@@ -1,6 +1,7 @@
 // The enumeration of pipeline transitions. See pipeline.hpp.
 #include "model/pipeline/pipeline.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <numeric>
 #include <string>
@@ -58,10 +59,7 @@ Count first_block_sent(const std::vector<Boundary>& boundaries, std::size_t rece
 
 void append(PipelineTraffic& traffic, const Transition& transition) {
   traffic.total += transition.vectors;
-  if (transition.vectors > traffic.peak) {
-    traffic.peak = transition.vectors;
-    traffic.peak_transition = static_cast<Count>(traffic.transitions.size());
-  }
+  traffic.peak = std::max(traffic.peak, transition.vectors);
   traffic.transitions.push_back(transition);
 }
 

@@ -19,7 +19,6 @@
 #include <concepts>
 #include <cstddef>
 #include <functional>
-#include <optional>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -152,8 +151,7 @@ struct Transition {
 struct PipelineTraffic {
   std::vector<Transition> transitions;  ///< PV - 1 of them
   Count total = 0;
-  Count peak = 0;                        ///< of one transition
-  std::optional<Count> peak_transition;  ///< the first with that peak; none if nothing is sent
+  Count peak = 0;  ///< of one transition
 };
 
 /// Every transition of Block AttnRes. block_sizes are in layers, in order.

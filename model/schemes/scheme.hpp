@@ -166,6 +166,7 @@ struct SchemeRule {
   std::span<const Counting> countings;    // of papers and kernels; empty: kernels, each schedule
   std::optional<Schedule> shipped = {};   // what engines run; none: the last of `schedules`
   std::span<const Schedule> bounds = {};  // of `schedules`: limits that no kernel is known to reach
+  std::string_view measured_training = {};  // what somebody measured of a training step; a sentence
 
   /// The launches at layer `at`, in front of it or behind it as the rule says, up to a layer's
   /// normalised input: a forward pass has those of all layers, and `output`.

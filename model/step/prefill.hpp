@@ -47,13 +47,4 @@ constexpr Bytes phase1_bytes(const PrefillShape& shape, Count block_size, Dtype 
   return storage(S * T * d, phase1_dtype) + Bytes{S * T * 2 * kBytesPerScalar};
 }
 
-/// Elements that one device sends in the reduce-scatter of a layer's output, and again in the
-/// all-gather of the next layer's input.
-///   (P - 1) ceil(min(T, chunk) / P) d
-/// [attnres] Sec. 4.2, which reduce-scatters and gathers T d elements: (P - 1)/P of them leave each
-/// device of a ring; tokens are padded to a multiple of P [ours].
-constexpr Count sharded_collective_elements(const PrefillShape& shape) {
-  return (shape.sequence_shards - 1) * tokens_per_device(shape) * shape.hidden_size;
-}
-
 }  // namespace depthcost

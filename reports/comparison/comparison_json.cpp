@@ -178,9 +178,7 @@ std::string to_json(const ComparisonReport& report, std::string_view program_ver
     };
     write_runs("servings", report.servings);
     write_runs("trainings", report.trainings);
-    json.array("notes", [&] {
-      for (const std::string& note : report.notes) json.value(note);
-    });
+    json.texts("notes", report.notes);
   });
 }
 

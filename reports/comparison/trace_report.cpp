@@ -279,17 +279,13 @@ std::string to_json(const TraceReport& report, std::string_view program_version)
     json.objects("operations", traced.operations, [&](const TracedKernels& kernels) {
       write_kernels(json, kernels, "operation", traced);
     });
-    json.array("foreign", [&] {
-      for (const std::string& name : traced.foreign) json.value(name);
-    });
+    json.texts("foreign", traced.foreign);
     json.objects("unmapped", traced.unmapped, [&](const TracedKernels& kernels) {
       write_kernels(json, kernels, "kernel", traced);
     });
     json.objects("predicted", traced.predicted,
                  [&](const PredictedTrace& row) { write_predicted(json, row, traced); });
-    json.array("notes", [&] {
-      for (const std::string& note : report.notes) json.value(note);
-    });
+    json.texts("notes", report.notes);
   });
 }
 

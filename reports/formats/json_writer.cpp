@@ -94,6 +94,12 @@ void JsonWriter::list(std::string_view name, std::span<const Count> values) {
   text_ += ']';
 }
 
+void JsonWriter::texts(std::string_view name, std::span<const std::string> values) {
+  array(name, [&] {
+    for (const std::string& each : values) value(each);
+  });
+}
+
 void JsonWriter::numbers(std::string_view name, std::span<const double> values) {
   key(name);
   numbers(values);

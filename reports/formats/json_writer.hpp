@@ -70,6 +70,7 @@ class JsonWriter {
   void text_or_null(std::string_view name, std::string_view text);
 
   void list(std::string_view name, std::span<const Count> values);
+  void texts(std::string_view name, std::span<const std::string> values);
   /// Numbers that need not be whole.
   void numbers(std::string_view name, std::span<const double> values);
   void numbers(std::span<const double> values);

@@ -185,11 +185,11 @@ std::string format_ratio(const Estimate<double>& ratio, Sign sign) {
   return interval_text(ratio, ratio_decimals(100 * reference), sign);
 }
 
-std::string format_ratio_beside(const Estimate<double>& ratio, double limit) {
+std::string format_ratio_beside(const Estimate<double>& ratio, double limit, Sign sign) {
   const double reference = reference_of(ratio.low, ratio.value, ratio.high);
-  if (reference == 0 || !std::isfinite(reference)) return format_ratio(ratio);
+  if (reference == 0 || !std::isfinite(reference)) return format_ratio(ratio, sign);
   const int decimals = decimals_beside(ratio.value, limit, ratio_decimals(100 * reference));
-  return interval_text(ratio, decimals, Sign::minus_only);
+  return interval_text(ratio, decimals, sign);
 }
 
 std::string format_value_beside(double ratio, double limit, Sign sign) {

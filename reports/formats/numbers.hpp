@@ -57,7 +57,8 @@ std::string format_ratio(double ratio, Sign sign = Sign::minus_only);
 std::string format_ratio(const Estimate<double>& ratio, Sign sign = Sign::minus_only);
 
 /// The same with as many decimals as tell the value from a limit: "1.97 % [1.34, 2.81]".
-std::string format_ratio_beside(const Estimate<double>& ratio, double limit);
+std::string format_ratio_beside(const Estimate<double>& ratio, double limit,
+                                Sign sign = Sign::minus_only);
 /// The value alone: "+1.97 %".
 std::string format_value_beside(double ratio, double limit, Sign sign);
 

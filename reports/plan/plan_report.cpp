@@ -305,14 +305,22 @@ std::string searched_text(const PlanReport& report) {
                      out.empty() ? "" : ": ", fmt::join(out, "; "), refused);
 }
 
+/// On how many devices to ask again.
+std::string room_text(const PlanReport& report) {
+  if (!report.devices_with_room) return "";
+  return fmt::format(
+      "It fits on {} devices (only doubled numbers were tried). --devices {} looks for a plan there.\n",
+      *report.devices_with_room, *report.devices_with_room);
+}
+
 std::string nearest_text(const PlanReport& report) {
   if (!report.plans.nearest) return "No plan: nothing is known of any placement.\n";
   const PlannedPlacement& nearest = *report.plans.nearest;
   if (nearest.fate == PlanFate::does_not_fit)
     return fmt::format(
-        "No plan fits. The nearest is {}: it needs {} a device, and {} can be used (90 % of its memory).\n",
+        "No plan fits. The nearest is {}: it needs {} a device, and {} can be used (90 % of its memory).\n{}",
         placement_text(nearest.placement), device_bytes(nearest.memory),
-        device_bytes(report.memory_limit));
+        device_bytes(report.memory_limit), room_text(report));
   const PlannedPlacement& fastest = *report.plans.faster;
   std::string text = fmt::format("No plan keeps the limits. The fastest that fits is {}. It {}.\n",
                                  described(fastest), broken_limits(fastest));
@@ -322,6 +330,12 @@ std::string nearest_text(const PlanReport& report) {
   return text + fmt::format("The nearest to the limits is {}. It {}, and takes {} of the time.\n",
                             described(nearest), broken_limits(nearest),
                             format_ratio(nearest.cost / fastest.cost));
+}
+
+std::string warnings_text(const PlanReport& report) {
+  std::string text;
+  for (const std::string& warning : report.warnings) text += "Warning: " + warning + "\n";
+  return text;
 }
 
 void write_placement(JsonWriter& json, const Placement& placement) {
@@ -366,8 +380,8 @@ std::string plan_text(const PlanReport& report) {
   const Plans& plans = report.plans;
   std::string text =
       fmt::format("{}, {}\n\n", report.title, counted(report.devices, "device", "devices"));
-  const std::string asked =
-      fmt::format("Goal: {}.\n{}", objective(report.own), searched_text(report));
+  const std::string asked = fmt::format("Goal: {}.\n{}{}", objective(report.own),
+                                        searched_text(report), warnings_text(report));
   if (plans.best.empty()) return text + nearest_text(report) + "\n" + asked;
   for (std::size_t i = 0; i < plans.best.size(); ++i)
     text += fmt::format("{}. {}{}\n", i + 1, described(plans.best[i]), slower_text(plans, i));
@@ -395,15 +409,18 @@ std::string plan_json(const PlanReport& report, const std::string& program_versi
                  [&](const PlannedPlacement& plan) { write_plan(json, plan); });
     json.objects("others", report.plans.others,
                  [&](const PlannedPlacement& plan) { write_plan(json, plan); });
-    json.array("evaluations", [&] {
-      for (const std::string& command : report.evaluations) json.value(command);
-    });
+    json.texts("evaluations", report.evaluations);
+    json.texts("warnings", report.warnings);
     const auto write = [&](const char* key, const std::optional<PlannedPlacement>& plan) {
       if (!plan) return json.text_or_null(key, "");
       json.object(key, [&] { write_plan(json, *plan); });
     };
     write("nearest", report.plans.nearest);
     write("just_too_large", report.plans.just_too_large);
+    json.member("devices_with_room",
+                report.devices_with_room
+                    ? std::optional<double>(as_double(*report.devices_with_room))
+                    : std::nullopt);
   });
 }
 

@@ -15,8 +15,10 @@ struct PlanReport {
   std::optional<Partition> scenario_blocks;  // of a scenario file, where others were searched
   std::string assumed_scheme;                // planned where nobody named a scheme
   Bytes memory_limit;                        // what a plan may fill of a device
+  std::vector<std::string> warnings;         // value_warnings()
   Plans plans;
-  std::vector<std::string> evaluations;  // of the best plans: commands that evaluate them
+  std::vector<std::string> evaluations;    // of the best plans: commands that evaluate them
+  std::optional<Count> devices_with_room;  // where no plan fits: on so many the model does
   std::size_t refused = 0;
   std::string first_refusal;
   std::size_t left_out_context = 0;  // placements

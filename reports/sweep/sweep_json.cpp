@@ -100,6 +100,7 @@ void write_recommendations(JsonWriter& json, const SweepReport& report) {
 std::string sweep_json(const SweepReport& report, const std::string& program_version) {
   return json_document(program_version, [&](JsonWriter& json) {
     json.member("scenario", report.title);
+    json.texts("warnings", report.warnings);
     write_points(json, report);
     write_refused(json, report);
     write_recommendations(json, report);

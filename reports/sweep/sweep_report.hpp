@@ -27,6 +27,7 @@ struct SweepReport {
   std::vector<std::string> scene_axes;  // key paths
   std::vector<ReportedScene> scenes;    // at least one has a sweep
   std::optional<Study> own;             // the scenario as it is written
+  std::vector<std::string> warnings;    // value_warnings()
   double compute = kMostFittedCompute;  // PFLOP/s-days, of the break-even
   Progress* writing = nullptr;          // counts groups as they are written, if it is there
 };

@@ -37,8 +37,14 @@ std::string added_text(const AddedTime& added) {
 }
 
 /// Whether a point has several batches, so that its decode time and its per cent are the largest.
+/// Of a choice that can exist, since others have no study; no choice changes the batches.
 bool has_batches(const SweepGroup& group) {
-  const auto decode = group.sweep().study_at(group.circumstance, 0).decode;
+  const std::vector<SweepChoice>& choices = group.sweep().choices();
+  const auto exists = std::find_if(choices.begin(), choices.end(),
+                                   [](const SweepChoice& it) { return it.refused.empty(); });
+  if (exists == choices.end()) return false;
+  const auto index = static_cast<std::size_t>(exists - choices.begin());
+  const auto decode = group.sweep().study_at(group.circumstance, index).decode;
   return decode && decode->sequences.size() > 1;
 }
 

@@ -39,6 +39,7 @@ std::string sweep_text(const SweepReport& report) {
   text += "\n" + plain_text(sweep_table(report)) + "\n" + sweep_legend(report, first) + "\n\n";
   for (const std::string& sentence : sweep_reasons(report, first)) text += sentence + "\n";
   for (const std::string& line : refusals(report)) text += line + "\n";
+  for (const std::string& warning : report.warnings) text += "Warning: " + warning + "\n";
   return text;
 }
 
@@ -57,6 +58,8 @@ std::string sweep_markdown(const SweepReport& report, std::span<const PlotFile> 
   text += markdown(sweep_table(report)) + "\n" + sweep_legend(report, first) + "\n\n";
   for (const std::string& sentence : sweep_reasons(report, first))
     text += fmt::format("- {}\n", sentence);
+  for (const std::string& warning : report.warnings)
+    text += fmt::format("- Warning: {}\n", escaped(warning));
   const std::vector<std::string> refused = refusals(report);
   if (!refused.empty()) text += "\n";
   for (const std::string& line : refused) text += fmt::format("- {}\n", escaped(line));

@@ -9,8 +9,11 @@
 namespace depthcost {
 namespace {
 
+/// The second name is Megatron's, the third one Tencent's.
+const Aliases kHeadDim{"head_dim", "kv_channels", "attention_head_dim"};
+
 FoundCount head_dim_of(const HfModel& model, const ConfigValue& heads) {
-  if (const auto value = model.config.find({"head_dim"}))
+  if (const auto value = model.config.find(kHeadDim))
     return {value->count(), value->position(), value->path()};
   if (model.type.head_dim == Absent::refused)
     model.config.at({"head_dim"},
@@ -65,14 +68,32 @@ void refuse_unless_false(const HfModel& model, std::string_view key) {
     value->fail("only false is understood");
 }
 
-/// Falcon adds the outputs of attention and MLP in one step.
+/// Falcon and Cohere add the outputs of attention and MLP in one step.
 void remark_on_parallel_layers(const HfModel& model) {
-  const auto parallel = model.config.find({"parallel_attn"});
+  if (model.type.parallel_key.empty()) return;
+  const auto parallel = model.config.find({model.type.parallel_key});
   if (!parallel || !parallel->flag()) return;
   model.remarks.push_back(
       fmt::format("{} true: attention and MLP are added to the stream in one step; the residual "
                   "path is counted as in a model that adds them one after the other.",
                   parallel->path()));
+}
+
+/// Tencent's configs have keys of parts that these models lack: layers that share keys and values,
+/// a latent attention, a classifier. Layers without experts among those with them
+/// (use_mixed_mlp_moe false, moe_layer_num_skipped) would have another width, which no model shows.
+void refuse_what_hunyuan_lacks(const HfModel& model) {
+  HfConfig& config = model.config;
+  for (const std::string_view key : {"use_cla", "use_mla", "add_classification_head"})
+    refuse_unless_false(model, key);
+  if (config.find({"use_cla"})) config.ignore({"cla_share_factor"});
+  if (config.find({"use_mla"}))
+    config.ignore(
+        {"kv_lora_rank", "q_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim"});
+  if (const auto mixed = config.find({"use_mixed_mlp_moe"}); mixed && !mixed->flag())
+    mixed->fail("only true is understood");
+  const auto skipped = config.find({"moe_layer_num_skipped"});
+  if (skipped && skipped->count(Range::non_negative) != 0) skipped->fail("only 0 is understood");
 }
 
 /// MiniMax: 1 for a layer with full attention. Its linear one, lightning attention, is not known.
@@ -121,10 +142,10 @@ std::vector<ImportedRecord> sharing(const HfModel& model, const Windows& windows
 std::vector<ImportedRecord> grouped(const HfModel& model) {
   refuse_lightning_layers(model);
   refuse_unless_false(model, "use_bidirectional_attention");
-  if (model.type.kv_heads == Absent::falcon) {
+  if (model.type.kv_heads == Absent::falcon)
     refuse_unless_false(model, "apply_residual_connection_post_layernorm");
-    remark_on_parallel_layers(model);
-  }
+  if (model.type.is_hunyuan) refuse_what_hunyuan_lacks(model);
+  remark_on_parallel_layers(model);
   const Windows windows = import_windows(model);
   const auto record = [&](Count num_layers, const std::optional<ConfigValue>& window) {
     return grouped_record(model, windows.path, num_layers)

@@ -11,8 +11,12 @@ namespace depthcost {
 namespace {
 
 /// How many there are.
-const Aliases kActive{"num_experts_per_tok", "num_experts_per_token", "experts_per_token",
-                      "n_activated_experts"};
+const Aliases kActive{"num_experts_per_tok",
+                      "num_experts_per_token",
+                      "experts_per_token",
+                      "n_activated_experts",
+                      "moe_k",
+                      "moe_topk"};
 const Aliases kDenseWidth{"intermediate_size", "inter_dim", "ffn_dim"};
 
 enum class Kind : std::uint8_t { dense, experts };
@@ -37,9 +41,22 @@ void combine(Pattern& pattern, std::vector<Kind> kinds, const ConfigValue& value
   pattern.paths.push_back(value.path());
 }
 
+/// ERNIE's keys can limit experts to a range of layers. Only a range up to the last layer, -1, is
+/// understood.
+void refuse_layers_between(const HfModel& model) {
+  const auto interval = model.config.find({"moe_layer_interval"});
+  if (interval && interval->count() != 1) interval->fail("only 1 is understood");
+  const auto last = model.config.find({"moe_layer_end_index"});
+  if (last && last->text() != "-1" &&
+      last->count(Range::non_negative) != model.num_decoder_layers - 1)
+    last->fail(fmt::format("only -1 and {}, the last layer, are understood",
+                           model.num_decoder_layers - 1));
+}
+
 /// DeepSeek: experts from the first_k_dense_replace-th layer on, in each moe_layer_freq-th layer.
 void read_leading_dense(const HfModel& model, Pattern& pattern) {
-  const auto first = model.config.find({"first_k_dense_replace", "n_dense_layers"});
+  refuse_layers_between(model);
+  const auto first = model.config.find(kLeadingDenseKeys);
   const auto step = model.config.find({"moe_layer_freq"});
   if (!first) {
     if (step && (step->is_list() || step->count() != 1))
@@ -149,7 +166,11 @@ FoundCount meta_width(const HfModel& model, const ConfigValue& multiple_of) {
 /// An MLP with an up and a down projection only, described as a gated MLP of the same bytes and
 /// operations.
 FoundCount plain_width(const HfModel& model) {
-  const auto written = model.config.find({"n_inner", "ffn_hidden_size"});
+  const auto kind = model.config.find({"mlp_type"});  // StarCoder2
+  if (kind && kind->word() != "default") kind->fail("only default is understood");
+  const auto written = model.config.find({"n_inner", "ffn_hidden_size", "intermediate_size"});
+  if (!written && model.type.plain_width == Absent::refused)
+    model.config.at({"intermediate_size"}, "width of an MLP");
   const Count inner = written ? written->count() : 4 * model.hidden_size;
   const std::string found =
       written ? model.config.cite({written->path()})
@@ -160,16 +181,17 @@ FoundCount plain_width(const HfModel& model) {
                       inner, model.type.name, found)};
 }
 
-/// Gemma 3n gives a width for each decoder layer.
-Count equal_count(const HfModel& model, const ConfigValue& width) {
-  if (!width.is_list()) return width.count();
-  const std::vector<Count> widths = width.counts();
-  require_one_per_layer(width, widths.size(), model.num_decoder_layers);
-  for (const Count other : widths)
-    if (other != widths.front())
-      width.fail(
-          fmt::format("holds {} and {}; only equal widths are understood", widths.front(), other));
-  return widths.front();
+/// Gemma 3n and Hunyuan give a number for each decoder layer.
+Count equal_count(const HfModel& model, const ConfigValue& value, std::string_view what,
+                  Range range = Range::positive) {
+  if (!value.is_list()) return value.count(range);
+  const std::vector<Count> counts = value.counts(range);
+  require_one_per_layer(value, counts.size(), model.num_decoder_layers);
+  for (const Count other : counts)
+    if (other != counts.front())
+      value.fail(fmt::format("holds {} and {}; only equal {} are understood", counts.front(), other,
+                             what));
+  return counts.front();
 }
 
 FoundCount dense_width(const HfModel& model) {
@@ -177,7 +199,8 @@ FoundCount dense_width(const HfModel& model) {
   // Llama 4 gives the width of an expert as intermediate_size.
   const auto of_dense = model.config.find({"intermediate_size_mlp"});
   if (const auto width = of_dense ? of_dense : model.config.find(kDenseWidth))
-    return {equal_count(model, *width), width->position(), model.config.cite({width->path()})};
+    return {equal_count(model, *width, "widths"), width->position(),
+            model.config.cite({width->path()})};
   if (const auto multiple_of = model.config.find({"multiple_of"}))
     return meta_width(model, *multiple_of);
   model.config.at({"intermediate_size"}, "width of a dense MLP");
@@ -198,9 +221,14 @@ ImportedRecord dense_record(const HfModel& model, const Pattern& pattern) {
 /// Kimi K2 gives the number of shared experts, Qwen2-MoE and MiniMax their total width.
 std::optional<ImportedValue> shared_experts(const HfModel& model, Count width,
                                             std::vector<std::string>& paths) {
-  if (const auto number = model.config.find({"n_shared_experts", "num_shared_experts"})) {
+  const auto is_used = model.config.find({"moe_router_enable_shared_expert"});
+  if (is_used && !is_used->flag()) is_used->fail("only true is understood");
+  if (const auto number = model.config.find(kSharedExpertKeys)) {
     paths.push_back(number->path());
-    const Count count = number->count(Range::non_negative);
+    const auto each = model.config.find({"moe_shared_expert_intermediate_size"});  // Ling
+    if (each && each->count() != width)
+      each->fail(fmt::format("only the width of a routed expert, {}, is understood", width));
+    const Count count = equal_count(model, *number, "numbers", Range::non_negative);
     if (count == 0) return std::nullopt;
     return ImportedValue{"shared", fmt::format("{}", count), number->position()};
   }
@@ -234,34 +262,35 @@ ImportedRecord expert_record(const HfModel& model, const ConfigValue& experts,
   HfConfig& config = model.config;
   config.ignore({"num_hash_layers"});  // these layers have experts too; a table picks them
   const ConfigValue active = config.at(kActive, "experts that a token sees");
-  const ConfigValue width =
-      model.type.expert_width == ExpertWidth::intermediate_size
-          ? config.at({"intermediate_size"}, "width of an expert")
-          : config.at({"moe_intermediate_size", "moe_inter_dim"}, "width of an expert");
-  if (active.count() > experts.count())
-    active.fail(fmt::format("{} has only {}", experts.path(), experts.count()));
+  const ConfigValue width = model.type.expert_width == ExpertWidth::intermediate_size
+                                ? config.at({"intermediate_size"}, "width of an expert")
+                                : config.at(kExpertWidthKeys, "width of an expert");
+  const Count num_experts = equal_count(model, experts, "numbers");
+  const Count num_active = equal_count(model, active, "numbers");
+  const Count each = equal_count(model, width, "widths");
+  if (num_active > num_experts)
+    active.fail(fmt::format("{} has only {}", experts.path(), num_experts));
   std::vector<std::string> paths{experts.path(), active.path()};
-  const auto member = [](const std::string& key, const ConfigValue& value) {
-    return ImportedValue{key, fmt::format("{}", value.count()), value.position()};
+  const auto member = [](const std::string& key, const ConfigValue& value, Count count) {
+    return ImportedValue{key, fmt::format("{}", count), value.position()};
   };
   ImportedRecord record;
   record.members = {
       {"kind", "experts", experts.position()},
       {"decoder_layers", fmt::format("{}", pattern.num(Kind::experts)), experts.position()},
-      member("experts", experts),
-      member("active", active)};
-  if (const auto shared = shared_experts(model, width.count(), paths))
-    record.members.push_back(*shared);
-  record.members.push_back(member("width", width));
+      member("experts", experts, num_experts),
+      member("active", active, num_active)};
+  if (const auto shared = shared_experts(model, each, paths)) record.members.push_back(*shared);
+  record.members.push_back(member("width", width, each));
   paths.push_back(width.path());
   add_groups(model, record.members, paths);
   if (model.type.is_zaya) {
     const ConfigValue router = config.at({"router_hidden_size"}, "width of the router's layers");
-    record.members.push_back(member("router_width", router));
+    record.members.push_back(member("router_width", router, router.count()));
     paths.push_back(router.path());
   }
   if (const auto latent = config.find({"routed_expert_hidden_size"})) {
-    record.members.push_back(member("latent_width", *latent));
+    record.members.push_back(member("latent_width", *latent, latent->count()));
     paths.push_back(latent->path());
   }
   paths.insert(paths.end(), pattern.paths.begin(), pattern.paths.end());

@@ -23,11 +23,16 @@ enum class AttentionForm : std::uint8_t {
 /// the model and not in its config is not guessed. Falcon has keys of its own for it.
 enum class Absent : std::uint8_t { derived, refused, falcon };
 
-/// Which layers see a window only; `between`: all but each n-th, `chunks`: these see their chunk.
+/// Which layers see a window only. `between`: all but each n-th. `chunks`: these see their chunk.
+/// `upper_layers`: those from max_window_layers on, if use_sliding_window is true. `upper_always`:
+/// the same whatever use_sliding_window says. `listed`: only layer_types can say that there are
+/// such layers.
 enum class WindowRule : std::uint8_t {
   none,
   all_layers,
   upper_layers,
+  upper_always,
+  listed,
   by_layer_type,
   between,
   chunks
@@ -36,7 +41,7 @@ enum class WindowRule : std::uint8_t {
 /// Whether an indexer chooses the keys of an attention that would see all of them.
 enum class Indexing : std::uint8_t { absent, present };
 
-/// Projections of a dense MLP: gate, up and down, or up and down.
+/// Projections of an MLP: gate, up and down, or up and down.
 enum class MlpForm : std::uint8_t { gated, plain };
 
 /// The dtype where no key names one.
@@ -64,12 +69,16 @@ struct HfModelType {
   bool shares_key_values = false;  // the last layers may read those of earlier ones
   Count first_layer = 1;           // where the lists of `linear_attn_config` begin to count
   MlpForm mlp = MlpForm::gated;
+  Absent plain_width = Absent::refused;  // derived: four times the hidden size, without a gate
   ExpertWidth expert_width = ExpertWidth::own_key;
   AbsentDtype dtype = AbsentDtype::refused;
   Tables tables = Tables::none;
   Drafter drafter = Drafter::uncounted;
   bool has_mtp_map = false;          // `mtp` describes layers of multi-token prediction
   bool is_zaya = false;              // convolutions on queries and keys, a router of three layers
+  bool is_hunyuan = false;           // has keys of attention that the model does not use
+  std::string_view parallel_key;     // says whether attention and MLP are added in one step
+  std::string_view attention_block;  // its name among modules; empty: self_attn or attn
   std::string_view streams = "mhc";  // the scheme of a config with `hc_mult`
   std::string_view scheme = "standard";  // of one with no such key
   std::string_view defaults = "{}";  // of its class in transformers, which a config may leave out

@@ -36,7 +36,16 @@ struct FoundCount {
 };
 
 /// Names under which configs count the routed experts of a layer.
-inline const Aliases kExpertKeys{"n_routed_experts", "num_experts", "num_local_experts"};
+inline const Aliases kExpertKeys{"n_routed_experts", "num_experts", "num_local_experts",
+                                 "moe_num_experts"};
+
+/// The same of shared experts, of the dense layers in front, and of an expert's width.
+inline const Aliases kSharedExpertKeys{"n_shared_experts", "num_shared_experts",
+                                       "moe_num_shared_experts", "num_shared_expert"};
+inline const Aliases kLeadingDenseKeys{"first_k_dense_replace", "n_dense_layers",
+                                       "moe_layer_start_index"};
+inline const Aliases kExpertWidthKeys{"moe_intermediate_size", "moe_inter_dim",
+                                      "expert_hidden_dim"};
 
 /// Throws InputError unless a list of `length` entries has one for each decoder layer.
 inline void require_one_per_layer(const ConfigValue& list, std::size_t length,

@@ -31,9 +31,9 @@ struct ProjectionsOf {
     const double gate = a.output_gate == OutputGate::present ? queries : 0;
     const double keys =
         a.key_values == KeyValues::own ? d * as_double(a.num_kv_heads) * as_double(a.head_dim) : 0;
-    return {{{"q_proj", "qkv_proj"}, queries + gate},
-            {{"k_proj", "qkv_proj"}, keys},
-            {{"v_proj", "qkv_proj"}, keys}};
+    return {{{"q_proj", "qkv_proj", "query_key_value"}, queries + gate},
+            {{"k_proj", "qkv_proj", "query_key_value"}, keys},
+            {{"v_proj", "qkv_proj", "query_key_value"}, keys}};
   }
 
   Matrices operator()(const LatentAttention& a) const {
@@ -81,7 +81,7 @@ Matrices attention_matrices(const Attention& attention, double d) {
   matrices.push_back({{"indexer", "indexer.wq_b"}, indexer_weights(attention, d)});
   double rest = num_weights(attention, d);
   for (const NamedMatrix& matrix : matrices) rest -= matrix.weights;
-  matrices.push_back({{"o_proj", "out_proj"}, rest});
+  matrices.push_back({{"o_proj", "out_proj", "dense"}, rest});
   return matrices;
 }
 
@@ -90,6 +90,12 @@ Matrices mlp_matrices(double all_weights) {
   return {{{"gate_proj", "gate_up_proj", "w1"}, all_weights / 3},
           {{"up_proj", "gate_up_proj", "w3"}, all_weights / 3},
           {{"down_proj", "w2"}, all_weights / 3}};
+}
+
+/// Without a gate; the second names are those of StarCoder2, the third ones of Falcon.
+Matrices plain_matrices(double all_weights) {
+  return {{{"up_proj", "c_fc", "dense_h_to_4h"}, all_weights / 2},
+          {{"down_proj", "c_proj", "dense_4h_to_h"}, all_weights / 2}};
 }
 
 SparedPart empty_part(const HfModel& model, std::string_view name, bool is_routed) {
@@ -126,8 +132,9 @@ SparedPart attention_part(const HfModel& model, const Architecture& architecture
     const auto num_layers = as_double(std::count(layers.begin(), layers.end(), true));
     const bool has_block_of_its_own =
         is_linear && model.type.attention == AttentionForm::gated_delta;
-    const ModuleAliases blocks =
-        has_block_of_its_own ? ModuleAliases{"linear_attn"} : ModuleAliases{"self_attn", "attn"};
+    ModuleAliases blocks{"self_attn", "attn"};
+    if (has_block_of_its_own) blocks = {"linear_attn"};
+    if (!model.type.attention_block.empty()) blocks = {model.type.attention_block};
     for (const AttentionLayers& record : architecture.attention) {
       if (std::holds_alternative<LinearAttention>(record.attention) != is_linear) continue;
       Matrices matrices = attention_matrices(record.attention, as_double(model.hidden_size));
@@ -154,13 +161,16 @@ std::vector<SparedPart> spared_parts(const HfModel& model, const Architecture& a
     const MlpWeights weights = num_weights(record.mlp, as_double(model.hidden_size));
     const auto* experts = std::get_if<ExpertMlp>(&record.mlp);
     if (experts == nullptr) {
-      add_matrices(dense, mlp_matrices(weights.common), {"mlp", "feed_forward"}, without_experts,
-                   named);
+      add_matrices(dense,
+                   model.type.mlp == MlpForm::plain ? plain_matrices(weights.common)
+                                                    : mlp_matrices(weights.common),
+                   {"mlp", "feed_forward"}, without_experts, named);
       continue;
     }
-    add_matrices(shared, mlp_matrices(weights.common),
-                 {"mlp.shared_experts", "mlp.shared_expert", "feed_forward.shared_expert"},
-                 with_experts, named);
+    add_matrices(
+        shared, mlp_matrices(weights.common),
+        {"mlp.shared_experts", "mlp.shared_expert", "mlp.shared_mlp", "feed_forward.shared_expert"},
+        with_experts, named);
     add_matrices(routed, mlp_matrices(as_double(experts->num_experts) * weights.per_expert),
                  {"mlp.experts", "mlp.experts.N", "feed_forward.experts", "feed_forward.experts.N",
                   "block_sparse_moe.experts", "block_sparse_moe.experts.N"},

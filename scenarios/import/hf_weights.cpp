@@ -182,7 +182,8 @@ NameRule rule_of(ConfigSection& section) {
 /// of attention, dense MLPs and shared experts, another that of routed experts: each says what most
 /// of its weights have, and a remark says how many bytes the others are.
 WeightStorage quantised_to(const Storage& storage, const Checkpoint& file, ConfigSection& section) {
-  const auto list = section.find({"modules_to_not_convert", "ignore", "ignored_layers"});
+  const auto list =
+      section.find({"modules_to_not_convert", "ignore", "ignored_layers", "exclude_modules"});
   if (!list) return {storage, storage};
   const ModuleNames named(*list, file.model.num_decoder_layers, rule_of(section));
   const std::vector<SparedPart> parts = spared_parts(file.model, file.architecture, named);
@@ -207,6 +208,11 @@ WeightStorage quantised_to(const Storage& storage, const Checkpoint& file, Confi
 
 WeightStorage in_fp8(const Checkpoint& file, ConfigSection& section, const ConfigValue& named) {
   return quantised_to(stored(file.model, "fp8", named), file, section);
+}
+
+/// Floats of 4 bits, of which 16 share a scale of 8 bits.
+WeightStorage in_nvfp4(const Checkpoint& file, ConfigSection& section, const ConfigValue& named) {
+  return quantised_to(stored(file.model, "nvfp4", named), file, section);
 }
 
 /// Whole numbers of 4 bits in groups with a scale. `numbers` says how many bits and weights.
@@ -272,13 +278,36 @@ WeightStorage compressed(const Checkpoint& file, ConfigSection& section) {
     ConfigSection weights = group.at({"weights"}, "how weights are stored").section();
     return in_int4(file, section, weights);
   }
+  if (format.word() == "nvfp4-pack-quantized") {
+    ConfigSection group = group_of(section);
+    ConfigSection weights = group.at({"weights"}, "how weights are stored").section();
+    if (const auto bits = weights.find({"num_bits"}); bits && bits->count() != 4)
+      bits->fail("must be 4");
+    if (const auto size = weights.find({"group_size"}); size && size->count() != 16)
+      size->fail("must be 16");
+    return in_nvfp4(file, section, format);
+  }
   if (format.word() != "mxfp4-pack-quantized")
     format.fail(
-        "must be float-quantized, pack-quantized or mxfp4-pack-quantized; in a file without "
-        "quantization_config the weights have the dtype of the model, which may be four times as "
-        "large");
+        "must be float-quantized, pack-quantized, nvfp4-pack-quantized or mxfp4-pack-quantized; in "
+        "a file without quantization_config the weights have the dtype of the model, which may be "
+        "four times as large");
   require_spared_attention(section.at({"ignore"}, "what is not quantised"));
   return {file.plain, stored(file.model, "mxfp4", format)};
+}
+
+/// NVIDIA's Model Optimizer: one dtype for all, or in quantized_layers one for each module.
+WeightStorage optimised(const Checkpoint& file, ConfigSection& section) {
+  const ConfigValue algorithm = section.at({"quant_algo"}, "how weights are stored");
+  if (algorithm.word() == "MIXED_PRECISION")
+    algorithm.fail("quantized_layers gives each module a dtype of its own, and is not read");
+  warn_of_targets(file, section);
+  if (algorithm.word() == "FP8") return in_fp8(file, section, algorithm);
+  if (algorithm.word() != "NVFP4" && algorithm.word() != "W4A16_NVFP4")
+    algorithm.fail("must be NVFP4, W4A16_NVFP4 or FP8");
+  const auto group = section.find({"group_size"});
+  if (group && group->count() != 16) group->fail("must be 16");
+  return in_nvfp4(file, section, algorithm);
 }
 
 WeightStorage quantised(const Checkpoint& file, const ConfigValue& value) {
@@ -290,22 +319,30 @@ WeightStorage quantised(const Checkpoint& file, const ConfigValue& value) {
     return {file.plain, stored(file.model, "mxfp4", method)};
   }
   if (method.word() == "compressed-tensors") return compressed(file, section);
+  if (method.word() == "modelopt" || method.word() == "modelopt_fp4")
+    return optimised(file, section);
   if (method.word() == "gptq" && section.find({"dynamic"}))
     file.model.warn(
         fmt::format("{}.dynamic gives modules bits of their own. It is not read.", value.path()));
   if (method.word() == "awq" || method.word() == "gptq") return in_int4(file, section, section);
   method.fail(
-      "must be fp8, fbgemm_fp8, mxfp4, awq, gptq or compressed-tensors; in a file without "
-      "quantization_config the weights have the dtype of the model, which may be four times as "
-      "large");
+      "must be fp8, fbgemm_fp8, mxfp4, awq, gptq, modelopt or compressed-tensors; in a file "
+      "without quantization_config the weights have the dtype of the model, which may be four "
+      "times as large");
 }
 
 /// The cache's own dtype, where the file names one: 8 bits of compressed-tensors are fp8.
 std::optional<Storage> quantised_cache(const HfModel& model) {
   const auto quantisation = model.config.find({"quantization_config"});
   if (!quantisation) return std::nullopt;
-  const auto scheme = quantisation->section().find({"kv_cache_scheme"});
-  if (!scheme) return std::nullopt;
+  ConfigSection whole = quantisation->section();
+  const auto scheme = whole.find({"kv_cache_scheme"});
+  if (!scheme) {
+    const auto algorithm = whole.find({"kv_cache_quant_algo"});  // of Model Optimizer
+    if (!algorithm) return std::nullopt;
+    if (algorithm->word() != "FP8") algorithm->fail("must be FP8");
+    return stored(model, "fp8", *algorithm);
+  }
   ConfigSection section = scheme->section();
   const ConfigValue type = section.at({"type"}, "how keys and values are stored");
   if (type.word() != "float") type.fail("must be float");

@@ -16,7 +16,8 @@ enum class PlannedBlocks : bool { written, searched };
 
 struct PlanSource {
   UnreadScenario source;
-  Study own;  // the scenario as it is written
+  Study own;                          // the scenario as it is written
+  std::vector<std::string> warnings;  // its value_warnings()
   PlannedBlocks blocks = PlannedBlocks::searched;
   std::optional<double> overhead = {};  // a limit in place of the scenario's, of every workload
 };

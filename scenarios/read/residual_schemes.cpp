@@ -34,6 +34,27 @@ const Position& naming_position(const Values& scenario, const Values& model,
   return own == nullptr ? scenario.position() : own->position;
 }
 
+/// Whether the scheme takes the key of `residual`. What blocks there are follows from several keys.
+bool takes_key(const SchemeRule& rule, std::string_view name) {
+  if (name == "block_size" || name == "num_blocks" || name == "remainder")
+    return has_block_size(Scheme{rule});
+  return std::any_of(rule.keys.begin(), rule.keys.end(),
+                     [&](const SchemeKey& key) { return key.name == name; });
+}
+
+/// A key that the scenario writes and none of its schemes takes.
+void warn_of_unused(Values& scenario, const std::vector<std::string>& schemes,
+                    const std::string& name) {
+  const std::string path = "residual." + name;
+  const Value* written = scenario.find(path);
+  const auto takes_it = [&](const std::string& id) { return takes_key(*find_scheme(id), name); };
+  const bool is_default = written == nullptr || written->positions.empty();
+  if (is_default || std::any_of(schemes.begin(), schemes.end(), takes_it)) return;
+  Value warned = *written;
+  warned.warning = fmt::format("{} changes nothing: no scheme of the question takes it.", path);
+  scenario.set(path, std::move(warned));
+}
+
 }  // namespace
 
 const Value* residual_value(const Values& scenario, const Values& model, const std::string& name) {
@@ -66,6 +87,12 @@ void read_scheme_parameters(Values& scenario, const Values& model,
                                           .position = naming_position(scenario, model, rule->id),
                                           .origin = fmt::format("default: {}", key.source)});
     }
+  for (const SchemeRule* rule : scheme_rules())
+    for (const SchemeKey& key : rule->keys)
+      warn_of_unused(scenario, schemes, std::string(key.name));
+  // The remainder is that of a number of blocks.
+  warn_of_unused(scenario, schemes,
+                 scenario.has("residual.num_blocks") ? "num_blocks" : "remainder");
 }
 
 Scheme scheme_of(const SchemeRule& rule, const SchemeParameters& parameters, Count num_layers,

@@ -19,7 +19,8 @@ const Value* residual_value(const Values& scenario, const Values& model, const s
 Count size_of_values(const Transformer& model);
 
 /// Reads the parameters that are written, and adds the defaults of those in `schemes` at the place
-/// that names the scheme. A block size that follows from a number of blocks counts as written.
+/// that names the scheme. A block size that follows from a number of blocks counts as written. A
+/// key that none of `schemes` takes gets a warning.
 void read_scheme_parameters(Values& scenario, const Values& model,
                             const std::vector<std::string>& schemes,
                             std::optional<Count> counted_block_size, SchemeParameters& parameters);

@@ -295,10 +295,6 @@ Node document_from_options(const ScenarioOptions& options) {
   return std::move(scenario).node();
 }
 
-Scenario scenario_from_options(const ScenarioOptions& options, const Constants& constants) {
-  return scenario_of(document_from_options(options), "", Provenance::options, constants);
-}
-
 /// "llama_3_1_70b_8xh100_sxm_mhc": two schemes or placements have two reports.
 std::string stem_of(const ScenarioOptions& options) {
   std::string text = stem(options.model);

@@ -33,15 +33,11 @@ struct ScenarioOptions {
 /// Whether one of "a,b" has blocks, or is no scheme: the reader names that.
 bool may_have_blocks(const std::string& schemes);
 
-/// The question that a scenario file with these values would ask. `training` alone asks about a
-/// training step alone. Where nothing is said: decode steps of 1, 64 and 512 sequences of 8,192
-/// tokens, a prefill of 131,072 tokens in chunks of at most 16,384 that the tensor-parallel devices
-/// share; beside the model's own scheme standard and mHC, and Full AttnRes if it carries AttnRes.
-/// Throws InputError at "--OPTION:1:1".
-Scenario scenario_from_options(const ScenarioOptions& options,
-                               const Constants& constants = shipped_constants());
-
-/// That file as a tree, of Provenance::options. Throws InputError.
+/// The scenario file that would ask the same question, as a tree of Provenance::options. `training`
+/// alone asks about a training step alone. Where nothing is said: decode steps of 1, 64 and 512
+/// sequences of 8,192 tokens, a prefill of 131,072 tokens in chunks of at most 16,384 that the
+/// tensor-parallel devices share; beside the model's own scheme standard and mHC, and Full AttnRes
+/// if it carries AttnRes. Throws InputError at "--OPTION:1:1".
 Node document_from_options(const ScenarioOptions& options);
 
 /// The stem of the names of its output files: "config_b300_sxm".

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <utility>
 
 #include "model/base/infeasible.hpp"
 #include "model/evaluation/predicted_work.hpp"
@@ -330,8 +331,12 @@ class Planner {
       progress_.check();
       SweepScene& scene = plan.scenes.emplace_back();
       scene.values = scene_values(index);
+      warnings_.reset();
       if (schemes_.empty()) read_scene(scene, "");
       for (const std::string& scheme : schemes_) scene.schemes.push_back(read_scene(scene, scheme));
+      for (std::string& warning : warnings_.value_or(std::vector<std::string>{}))
+        if (std::find(plan.warnings.begin(), plan.warnings.end(), warning) == plan.warnings.end())
+          plan.warnings.push_back(std::move(warning));
     }
     if (std::none_of(plan.scenes.begin(), plan.scenes.end(),
                      [](const SweepScene& scene) { return scene.study.has_value(); }))
@@ -343,6 +348,10 @@ class Planner {
       const Scenario scenario = read(scene.values, scheme);
       check_ends(scene.values, scheme);
       scene.remainder = scenario.remainder;
+      if (warnings_)
+        keep_common(*warnings_, value_warnings(scenario.values));
+      else
+        warnings_ = value_warnings(scenario.values);
       const Study& study = scenario.study;
       if (!scene.study) {
         scene.study = study;
@@ -398,6 +407,7 @@ class Planner {
   std::vector<Axis> keys_;            // the model varies these
   std::vector<std::string> schemes_;  // an axis of schemes; each is read again in every scene
   std::optional<InputError> first_error_;
+  std::optional<std::vector<std::string>> warnings_;  // that all schemes of a scene have
 };
 
 }  // namespace
@@ -413,11 +423,6 @@ SweepPlan plan_sweep(UnreadScenario source, const std::vector<std::string>& axes
 SweepPlan read_sweep(UnreadScenario source, const std::vector<std::string>& axes, Count max_points,
                      const Progress& progress) {
   return Planner(std::move(source), axes, max_points, progress).plan();
-}
-
-SweepPlan plan_sweep(const std::string& scenario, const std::vector<std::string>& axes,
-                     Count max_points) {
-  return plan_sweep({load_document(scenario), scenario, Provenance::scenario}, axes, max_points);
 }
 
 std::optional<Study> study_as_written(const UnreadScenario& source) {

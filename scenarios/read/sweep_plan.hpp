@@ -32,6 +32,8 @@ struct SweepPlan {
   std::vector<std::string> scene_axes;  // paths
   std::vector<SweepScene> scenes;
   UnreadScenario source;  // without the axes
+  std::vector<std::string>
+      warnings;  // value_warnings() of scenes, those that all schemes of one have
 };
 
 inline constexpr Count kDefaultMaxPoints = 1'000'000;
@@ -47,10 +49,6 @@ SweepPlan plan_sweep(UnreadScenario source, const std::vector<std::string>& axes
 /// The same with all batches and no limit on the work: for callers with limits of their own.
 SweepPlan read_sweep(UnreadScenario source, const std::vector<std::string>& axes, Count max_points,
                      const Progress& progress = {});
-
-/// plan_sweep() of a scenario file.
-SweepPlan plan_sweep(const std::string& scenario, const std::vector<std::string>& axes,
-                     Count max_points);
 
 /// The scenario without axes; nothing if it lacks a key that an axis has.
 std::optional<Study> study_as_written(const UnreadScenario& source);

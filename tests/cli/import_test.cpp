@@ -70,9 +70,9 @@ TEST_F(Import, ReadsAnUnknownModelTypeAsTheOneNamed) {
   text.replace(text.find("\"llama\""), 7, "\"llama5\"");
   folder_.written("unknown.json", text);
   expect_error({"import", "unknown.json", "-o", "model.yaml"},
-               "unknown.json:8:17: error: unknown model_type 'llama5' (nearest are llama, llama4, "
-               "llama4_text; if its layers are built like those of one of them, say so: depthcost "
-               "import unknown.json --as llama)");
+               "unknown.json:8:17: error: unknown model_type 'llama5' (nearest is llama; if its "
+               "layers are built like those of llama, say so: depthcost import unknown.json --as "
+               "llama)");
   const Outcome named = run({"import", "unknown.json", "--as", "llama"});
   EXPECT_EQ(named.exit_code, 0);
   EXPECT_EQ(named.errors, "");
@@ -193,6 +193,30 @@ TEST_F(Import, IsExplainedWithWhatIsSet) {
         .output;
   };
   EXPECT_NE(explained("residual.block_size=12"), explained("residual.block_size=6"));
+}
+
+/// Layers that a quantised checkpoint leaves in 16 bits: every answer rests on what is missing.
+TEST_F(Import, WarnsInEveryAnswer) {
+  std::string text = content_of(kConfigs + "llama_3_1_8b.json");
+  text.insert(text.find("\"torch_dtype\""),
+              R"("quantization_config": {"quant_method": "awq", "bits": 4, "group_size": 128, )"
+              R"("modules_to_not_convert": ["model.layers.1."]}, )");
+  folder_.written("awq.json", text);
+  const std::string warning = "0.324 GB of weights are missing. ";
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"evaluate"},
+        {"sweep", "--residual", "block_attnres"},
+        {"sweep", "--residual", "block_attnres", "--format", "markdown"},
+        {"sweep", "--residual", "block_attnres", "--format", "json"},
+        {"plan", "--devices", "1"},
+        {"plan", "--devices", "1", "--format", "json"}}) {
+    SCOPED_TRACE(command.front() + " " + command.back());
+    std::vector<std::string> words = command;
+    words.insert(words.end(), {"--model", "awq.json", "--hardware", "h100_sxm"});
+    const Outcome outcome = run(words);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+    EXPECT_NE(outcome.output.find(warning), std::string::npos) << outcome.output.substr(0, 2000);
+  }
 }
 
 TEST_F(Import, ShowsAnExample) {

@@ -211,6 +211,28 @@ TEST_F(PlanCommand, FailsWhereNoneKeepsTheLimit) {
             std::string::npos);
 }
 
+/// The number of devices that is named is the fewest, by doubling, on which a plan fits.
+TEST_F(PlanCommand, SaysOnHowManyDevicesTheModelFits) {
+  const auto room = [&](const std::string& devices) {
+    const Outcome outcome =
+        ask({"--devices", devices, "--max-overhead", "90%", "--format", "json"});
+    return parsed_json(outcome.output).at("devices_with_room");
+  };
+  const json named = room("1");
+  ASSERT_TRUE(named.is_number()) << named.dump();
+  const auto devices = named.get<int>();
+  EXPECT_TRUE(room(std::to_string(devices)).is_null());
+  ASSERT_GT(devices, 2);
+  EXPECT_EQ(room(std::to_string(devices / 2)), devices);
+  const Outcome text = ask({"--devices", "1"});
+  EXPECT_NE(
+      text.output.find(fmt::format(
+          "\nIt fits on {0} devices (only doubled numbers were tried). --devices {0} looks for a plan there.\n",
+          devices)),
+      std::string::npos)
+      << text.output;
+}
+
 TEST_F(PlanCommand, EndsSoon) {
   for (const char* model : {"llama_3_1_70b", "qwen3_32b", "deepseek_v3", "kimi_k3"}) {
     const auto start = std::chrono::steady_clock::now();

@@ -118,6 +118,24 @@ TEST_F(SweepCommand, ListsWhatCannotExist) {
             std::string::npos);
 }
 
+/// The scenario's own scheme is the first choice, and has no blocks.
+TEST_F(SweepCommand, AnswersWhereTheFirstChoiceCannotExist) {
+  const Outcome outcome =
+      run({"--axis", "residual.scheme=mhc,block_attnres", "--axis", "block_size=4,8"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+  EXPECT_NE(outcome.output.find("scheme mhc has no blocks"), std::string::npos) << outcome.output;
+}
+
+/// A key that one of the schemes takes is no mistake; a key that none takes is one.
+TEST_F(SweepCommand, WarnsOfAKeyThatNoSchemeTakes) {
+  const auto warned = [&](const std::string& setting) {
+    return run({"--axis", "residual.scheme=standard,mhc", "--set", setting})
+               .output.find("Warning: ") != std::string::npos;
+  };
+  EXPECT_FALSE(warned("residual.num_streams=2"));
+  EXPECT_TRUE(warned("residual.heads=2"));
+}
+
 TEST_F(SweepCommand, RefusesWhatIsWrongOnOneLine) {
   expect_error({"--axis", "blok_size=1"},
                "--axis:1:1: error: unknown axis 'blok_size'; did you mean 'block_size'?");

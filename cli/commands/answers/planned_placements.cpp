@@ -98,8 +98,11 @@ std::vector<std::string> schemes_of(const ScenarioOptions& question) {
 PlanSource read_source(const std::string& path, const ScenarioOptions& question,
                        PlannedBlocks blocks) {
   UnreadScenario source = composed_document(path, question);
-  Study own = scenario_of(source.document, source.file, source.provenance).study;
-  return {.source = std::move(source), .own = std::move(own), .blocks = blocks};
+  Scenario own = scenario_of(source.document, source.file, source.provenance);
+  return {.source = std::move(source),
+          .own = std::move(own.study),
+          .warnings = value_warnings(own.values),
+          .blocks = blocks};
 }
 
 /// Of several schemes those without blocks have no block size.
@@ -150,6 +153,28 @@ std::vector<PlanSource> sources_of(const PlanOptions& options) {
   return sources;
 }
 
+/// The fewest devices, by doubling, on some placement of which a scheme fits. Nothing where that
+/// takes more than a plan may look at.
+std::optional<Count> devices_with_room(const std::vector<PlanSource>& sources, Count devices,
+                                       const Position& place, const Progress& progress) {
+  try {
+    for (Count more = 2 * devices; more <= kMostPlannedDevices; more *= 2) {
+      PlanWork work;
+      for (const PlanSource& source : sources) {
+        const PlacedStudies studies =
+            placed_studies(source, more, place, work, num_hardware_threads(), progress);
+        if (std::any_of(studies.placed.begin(), studies.placed.end(), [](const PlacedStudy& it) {
+              return planned(it).fate != PlanFate::does_not_fit;
+            }))
+          return more;
+      }
+    }
+  } catch (const InputError&) {
+    // What a plan refuses to look at is no advice.
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 PlanReport planned_placements(const PlanOptions& options, Progress& progress) {
@@ -177,6 +202,8 @@ PlanReport planned_placements(const PlanOptions& options, Progress& progress) {
       report.scenario_blocks = *blocks;
   }
   report.own = sources.front().own;
+  report.warnings = sources.front().warnings;
+  for (const PlanSource& source : sources) keep_common(report.warnings, source.warnings);
   const bool is_named = !options.scenario.empty() || !options.question.scheme.empty();
   if (!is_named && sources.front().blocks == PlannedBlocks::searched)
     report.assumed_scheme = name(report.own.path.scheme);
@@ -190,6 +217,8 @@ PlanReport planned_placements(const PlanOptions& options, Progress& progress) {
                                                                 "layers and batches evenly"
                                                               : report.first_refusal));
   report.plans = plans_of(placed, num_hardware_threads(), progress);
+  if (report.plans.nearest && report.plans.nearest->fate == PlanFate::does_not_fit)
+    report.devices_with_room = devices_with_room(sources, options.devices, {place, 1, 1}, progress);
   report.evaluations = evaluation_commands(options, sources, report.plans.best);
   return report;
 }

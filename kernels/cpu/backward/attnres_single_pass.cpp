@@ -142,12 +142,6 @@ void aim_at_next(const Token<T>& token, std::size_t num_passes) {
   aim(token, num_rows, num_passes);
 }
 
-/// Asks for what follows `p` in its row, which the fetcher has left in L2.
-template <class T>
-HWY_INLINE void fetch_near(const T* p) {
-  prefetch(p + kFromL2Bytes / sizeof(T));
-}
-
 /// body(columns) for chunks of a row that stay in L1 while all sources meet them.
 template <class Body>
 HWY_INLINE void for_each_chunk(std::size_t size, const Body& body) {
@@ -178,7 +172,7 @@ HWY_INLINE void take_in_group(const Token<T>& token, std::size_t first, const Sh
     token.fetcher.step();
     HWY_UNROLL(16)
     for (std::size_t g = 0; g < G; ++g) {
-      fetch_near(token.sources[first + g] + i);
+      fetch_from_l2(token.sources[first + g] + i, kSourceFromL2Bytes);
       const Pair v = load(token.sources[first + g] + i, where);
       query[g] = hn::MulAdd(w.second, v.second, hn::MulAdd(w.first, v.first, query[g]));
       squares[g] = hn::MulAdd(v.second, v.second, hn::MulAdd(v.first, v.first, squares[g]));
@@ -345,7 +339,7 @@ HWY_INLINE void leave_group(const Token<T>& token, Columns columns, std::size_t 
       const Pair source = load(v[g] + i, where);
       dw = multiply_add(of_query[g], source, dw);
       if constexpr (kStore == GradientStore::add) {
-        fetch_near(to[g] + i);
+        fetch_from_l2(to[g] + i, kSourceFromL2Bytes);
         const Pair had = load(to[g] + i, where);
         const Pair dv = multiply_add(of_query[g], w, multiply_add(of_mix[g], dh, had));
         store_rounded(to[g] + i, multiply_add(of_source[g], source, dv), where, Cached{});

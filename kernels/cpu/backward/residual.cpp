@@ -50,6 +50,8 @@ template <class T, class Where>
 HWY_INLINE void leave(const ResidualAddRmsNormBackward<T>& op, std::size_t t, std::size_t i,
                       Where where, NormBackward norm, float* gain_gradient) {
   const std::size_t at = t * op.hidden_size + i;
+  fetch_from_l2(op.hidden_state + at);
+  fetch_from_l2(op.output_gradient + at);
   const Pair h = load(op.hidden_state + at, where);
   const Pair dx = load(op.output_gradient + at, where);
   const Pair scaled = Pair{broadcast(norm.gain_scale), broadcast(norm.gain_scale)} * dx;

@@ -27,6 +27,12 @@ HWY_INLINE void prefetch(const T* p) {
     __builtin_prefetch(reinterpret_cast<const char*>(p) + byte, 0, 3);
 }
 
+/// Asks for what follows `p` in a row that waits in L2: `bytes` ahead.
+template <class T>
+HWY_INLINE void fetch_from_l2(const T* p, std::size_t bytes = kFromL2Bytes) {
+  prefetch(p + bytes / sizeof(T));
+}
+
 /// body(this CPU's way) as a constant, where a branch for each block would take time.
 template <class Body>
 HWY_INLINE void with_fetch_ahead(const Body& body) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "model/base/counted.hpp"
 #include "reports/topics/budgets/budget_section.hpp"
 
 namespace depthcost {
@@ -19,23 +20,27 @@ std::vector<Schedule> schedules_in(const ClaimRow& claim) {
   return schedules;
 }
 
-/// Where the schedule keeps the limit; empty where it surely breaks the limit everywhere.
+/// "at decode/8 and decode/32, and at decode/1 if the step takes 3.00 ms or more": where the
+/// schedule keeps the limit. Empty where it surely breaks the limit everywhere.
 std::string points_text(const ClaimRow& claim, Schedule schedule) {
+  std::vector<std::string> surely;
   std::vector<std::string> parts;
   bool is_everywhere = true;
   for (const ClaimPoint& point : claim.points) {
     if (point.schedule != schedule) continue;
     is_everywhere = is_everywhere && point.verdict == Verdict::pass;
-    if (point.verdict == Verdict::pass) parts.push_back(name(point.workload));
+    if (point.verdict == Verdict::pass) surely.push_back(name(point.workload));
     if (point.least_step)
-      parts.push_back(fmt::format("{} if the step takes {} or more", name(point.workload),
+      parts.push_back(fmt::format("at {} if the step takes {} or more", name(point.workload),
                                   format_seconds(*point.least_step)));
     if (point.least_kept)
-      parts.push_back(fmt::format("{} if the layers of every stage keep {} or more",
+      parts.push_back(fmt::format("at {} if the layers of every stage keep {} or more",
                                   name(point.workload), format_bytes(*point.least_kept)));
   }
-  if (parts.empty()) return "";
-  return is_everywhere ? "everywhere" : fmt::format("at {}", fmt::join(parts, ", "));
+  if (is_everywhere && !surely.empty()) return "everywhere";
+  if (surely.empty()) return listed(parts);
+  const std::string held = "at " + listed(surely);
+  return parts.empty() ? held : fmt::format("{}, and {}", held, listed(parts));
 }
 
 }  // namespace

@@ -165,15 +165,15 @@ std::string batch_sentence(const Evaluation& e) {
   const std::string breaks = batches(runs, BatchFate::breaks);
   if (keeps.empty() && breaks.empty()) return "";
   const std::string bound = format_ratio(limit);
-  std::string text = fmt::format("Over batches, the median of `{}` ", name(path.scheme));
+  std::string text = fmt::format("The median of `{}` ", name(path.scheme));
   text += keeps.empty() ? fmt::format("breaks the limit of {} for {}", bound, breaks)
                         : fmt::format("keeps the limit of {} for {}", bound, keeps);
   if (!keeps.empty() && !breaks.empty()) text += fmt::format(", and breaks it for {}", breaks);
   text += ".";
   if (const std::string tight = batches(runs, BatchFate::may_not_fit); !tight.empty())
-    text += fmt::format(" Less than a tenth of the memory is free with {}.", tight);
+    text += fmt::format(" With {} less than a tenth of the memory is left.", tight);
   if (const std::string large = batches(runs, BatchFate::does_not_fit); !large.empty())
-    text += fmt::format(" The memory is too small for {}.", large);
+    text += fmt::format(" There is no room for {}.", large);
   return text;
 }
 
@@ -226,11 +226,9 @@ std::string two_phase_sentence(const Evaluation& e) {
       saved(Dtype::bf16), saved(Dtype::f32));
 }
 
-/// "On 64 x NVIDIA H100 SXM: tensor 8, pipeline 8", a line; empty without hardware.
-std::string placement_text(const Study& study) {
-  if (!study.machine) return "";
+/// "tensor 8, pipeline 8"; empty on one device.
+std::string ranks_text(const Study& study) {
   const Count stages = study.pipeline ? study.pipeline->num_stages : 1;
-  const Count devices = num_devices(study);
   std::string parts;
   for (const auto& [what, size] :
        {std::pair{"tensor", study.tensor_parallel_size}, std::pair{"pipeline", stages},
@@ -239,10 +237,30 @@ std::string placement_text(const Study& study) {
         std::pair{"expert", study.model.architecture && has_experts(*study.model.architecture)
                                 ? study.expert_parallel_size
                                 : Count{1}}})
-    if (size > 1) parts += fmt::format("{}{} {}", parts.empty() ? ": " : ", ", what, size);
-  return devices == 1
-             ? fmt::format("On {}\n", study.machine->name)
-             : fmt::format("On {} x {}{}\n", format_count(devices), study.machine->name, parts);
+    if (size > 1) parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", what, size);
+  return parts;
+}
+
+/// "64 x NVIDIA H100 SXM".
+std::string devices_text(const Study& study) {
+  const Count devices = num_devices(study);
+  return devices == 1 ? study.machine->name
+                      : fmt::format("{} x {}", format_count(devices), study.machine->name);
+}
+
+/// "On 64 x NVIDIA H100 SXM: tensor 8, pipeline 8", a line; empty without hardware.
+std::string placement_text(const Study& study) {
+  if (!study.machine) return "";
+  const std::string ranks = ranks_text(study);
+  return fmt::format("On {}{}{}\n", devices_text(study), ranks.empty() ? "" : ": ", ranks);
+}
+
+/// ", on 64 x NVIDIA H100 SXM (tensor 8, pipeline 8)", for Markdown.
+std::string where_text(const Study& study) {
+  if (!study.machine) return "";
+  const std::string ranks = ranks_text(study);
+  return fmt::format(", on {}{}", escaped(devices_text(study)),
+                     ranks.empty() ? "" : fmt::format(" ({})", ranks));
 }
 
 /// "Prefill: 131,072 tokens in chunks of 16,384, shared out over 8 devices on the residual path."
@@ -316,11 +334,19 @@ std::string row_loads_sentence(const Study& study) {
          "GPU load the sources of a token a few at a time, not all at once.";
 }
 
-/// What a training step waits for.
+/// What a training step waits for, and what others measured of one.
 std::vector<std::string> training_sentences(const Evaluation& e) {
   std::vector<std::string> sentences{training_section::communication_sentence(e),
                                      training_section::balance_sentence(e)};
   std::erase(sentences, "");
+  for (const StepRow& row : e.step)
+    if (row.workload.kind == WorkloadKind::training && row.overhead &&
+        row.schedule == quoted_schedule(e.study, *row.path))
+      if (const std::string_view measured = row.path->scheme.rule->measured_training;
+          !measured.empty())
+        sentences.push_back(fmt::format(
+            "`{}`: {} Predicted here, with {} streams: {}.", name(row.path->scheme), measured,
+            row.path->scheme.parameters.num_streams, format_ratio(*row.overhead, Sign::always)));
   return sentences;
 }
 
@@ -363,8 +389,7 @@ void write_markdown(Document& out) {
       "What {} ({} layers, d = {}, {}) pays for carrying its residual stream as `{}`{}. A layer is "
       "one sublayer, attention or MLP.",
       escaped(study.model.name), study.model.num_layers, format_count(study.model.hidden_size),
-      name(study.model.dtype), name(study.path.scheme),
-      study.machine ? fmt::format(", on {}", escaped(study.machine->name)) : ""));
+      name(study.model.dtype), name(study.path.scheme), where_text(study)));
   out.optional_paragraph(workload_text(study));
   out.optional_paragraph(memory_sentence(out.evaluation()));
   out.paragraph("**Verdict**");
@@ -475,13 +500,6 @@ std::vector<std::string> more_sentences(const Evaluation& e, TextStyle style) {
   const std::string claimed = style == TextStyle::markdown ? escaped(e.study.claim) : e.study.claim;
   for (const ClaimRow& claim : e.claims) sentences.push_back(claim_sentence(claimed, claim));
   return sentences;
-}
-
-std::vector<std::string> value_warnings(std::span<const ResolvedValue> values) {
-  std::vector<std::string> warnings;
-  for (const ResolvedValue& value : values)
-    if (!value.warning.empty()) warnings.push_back(value.warning);
-  return warnings;
 }
 
 std::string decision_text(const Evaluation& evaluation, const ReportParts& parts) {

@@ -20,9 +20,6 @@ std::vector<std::string> more_sentences(const Evaluation& evaluation,
 /// The first screen for a terminal.
 std::string decision_text(const Evaluation& evaluation, const ReportParts& parts);
 
-/// By what an answer is wrong because of its values, as what an import cannot say.
-std::vector<std::string> value_warnings(std::span<const ResolvedValue> values);
-
 namespace decision_section {
 
 void write_markdown(Document& out);

@@ -9,6 +9,7 @@
 #include "model/decision/memory_remedy.hpp"
 #include "model/evaluation/scheme_verdict.hpp"
 #include "model/schemes/list.hpp"
+#include "model/training/training_memory.hpp"
 #include "reports/formats/numbers.hpp"
 #include "reports/topics/budgets/budget_section.hpp"
 #include "reports/topics/time/rest_section.hpp"
@@ -17,7 +18,7 @@ namespace depthcost {
 namespace {
 
 std::string_view whose(const Budget& budget) {
-  return budget.origin == BudgetOrigin::assumed ? "the paper's" : "the scenario's";
+  return budget.origin == BudgetOrigin::assumed ? "the AttnRes paper's" : "the scenario's";
 }
 
 std::string limit_text(const Budget& budget) {
@@ -122,18 +123,33 @@ std::string remedy_text(std::span<const Remedy> remedies) {
 
 std::string change_to(Schedule schedule) { return fmt::format("schedule {}", name(schedule)); }
 
-/// " (keeps the limit)", where that is among what would help.
-std::string keeping_text(Schedule schedule, std::span<const Remedy> remedies) {
-  for (const Remedy& remedy : remedies)
-    if (remedy.change == change_to(schedule) && remedy.kept != Kept::no)
-      return remedy.kept == Kept::surely ? " (keeps the limit)" : " (likely keeps the limit)";
-  return "";
+/// The fate of an overhead where the memory leaves room, or may not.
+enum class Room : std::uint8_t { enough, tight };
+
+Fate with_room(Fate fate, Room room) {
+  const bool is_fine = fate == Fate::ok || fate == Fate::likely_ok;
+  return is_fine && room == Room::tight ? Fate::may_not_fit : fate;
 }
 
-/// " Other schedules: two_pass 13.9 %, one_pass 11.4 %." of the workload that decides; empty where
-/// the scheme has no other schedule, or no per cent.
-std::string other_schedules_text(const Evaluation& e, const LargestPart& part,
-                                 std::span<const Remedy> remedies = {}) {
+/// " (likely OK)" of another schedule at the workload of `quoted`, or " (too much at decode/1)"
+/// where it comes to worse at another; empty where it comes to the same as the quoted one.
+std::string fate_text(const Evaluation& e, const LargestPart& quoted, const StepRow& row,
+                      Room room) {
+  const Budget& limit = quoted.budget;
+  const Fate here = fate_of(limit, verdict_of(limit.limit, row.overhead->low, row.overhead->high),
+                            row.overhead->value);
+  const auto worst = nearest_to_limit(e, *row.path, row.schedule);
+  if (worst && fate_of(*worst) > here)
+    return fmt::format(" ({} at {})", name(with_room(fate_of(*worst), room)),
+                       name(worst->at->workload));
+  if (here == fate_of(quoted) || with_room(here, room) == with_room(fate_of(quoted), room))
+    return "";
+  return fmt::format(" ({})", name(with_room(here, room)));
+}
+
+/// " Other schedules (engines run fused): two_pass 13.9 %, one_pass 11.4 %." of the workload that
+/// decides; empty where the scheme has no other schedule, or no per cent.
+std::string other_schedules_text(const Evaluation& e, const LargestPart& part, Room room) {
   std::vector<std::string> texts;
   for (const StepRow& row : e.step)
     if (row.path == part.at->path && row.workload == part.at->workload && row.overhead &&
@@ -141,8 +157,13 @@ std::string other_schedules_text(const Evaluation& e, const LargestPart& part,
       texts.push_back(
           fmt::format("{} {}{}", schedule_label(row.path->scheme, row.schedule),
                       format_value_beside(row.overhead->value, part.budget.limit, Sign::minus_only),
-                      keeping_text(row.schedule, remedies)));
-  return texts.empty() ? "" : fmt::format(" Other schedules: {}.", fmt::join(texts, ", "));
+                      fate_text(e, part, row, room)));
+  if (texts.empty()) return "";
+  const std::optional<Schedule> shipped = part.at->path->scheme.rule->shipped;
+  const bool is_served = part.at->workload.kind != WorkloadKind::training;
+  return fmt::format(" Other schedules{}: {}.",
+                     shipped && is_served ? fmt::format(" (engines run {})", name(*shipped)) : "",
+                     fmt::join(texts, ", "));
 }
 
 /// "Where it fits: likely OK. It adds 1.2 % [0.4, 2.3] to decode/1; the limit is 2.0 % (the
@@ -151,7 +172,7 @@ std::string fitting_text(const Evaluation& e, const LargestPart& part) {
   const bool is_too_big = is_too_large(e.study, e.memory, part.at->workload, part.at->path->scheme);
   return fmt::format("{}: {}. It {} {}; {}.{}", is_too_big ? "If it fitted" : "Where it fits",
                      name(fate_of(part)), is_too_big ? "would add" : "adds", overhead_text(part),
-                     limit_text(part.budget), other_schedules_text(e, part));
+                     limit_text(part.budget), other_schedules_text(e, part, Room::enough));
 }
 
 /// The line about a scheme that does not fit at some points.
@@ -170,14 +191,23 @@ std::string unfitting_line(const Evaluation& e, const SchemeVerdict& verdict) {
   return text;
 }
 
-/// ". It may not fit: it takes 99 % of the device's memory, so that less than a tenth is left at
-/// decode/64.", or what follows the fate that says so.
-std::string tight_text(const SchemeVerdict& verdict) {
+/// " (the standard residual 98 %)", beside what another scheme takes.
+std::string beside_standard(const Evaluation& e, const Scheme& scheme, double capacity) {
+  if (is_standard(scheme)) return "";
+  const Study standard = baseline_study(e.study);
+  const Bytes need = fullest_memory(standard, standard.path);
+  return fmt::format(" (the standard residual {})", format_ratio(need.value / capacity));
+}
+
+/// ". It may not fit: it takes 99 % of the device's memory (the standard residual 98 %), so that
+/// less than a tenth is left at decode/64.", or what follows the fate that says so.
+std::string tight_text(const Evaluation& e, const SchemeVerdict& verdict) {
   if (!verdict.tight) return ".";
-  const double filled = *verdict.tight->low / verdict.tight->budget.limit;
-  return fmt::format("{}: it takes {} of the device's memory, so that {}.",
+  const double capacity = verdict.tight->budget.limit;
+  return fmt::format("{}: it takes {} of the device's memory{}, so that {}.",
                      verdict.fate == Fate::may_not_fit ? "" : ". It may not fit",
-                     format_ratio(filled), verdict.tight->reason);
+                     format_ratio(*verdict.tight->low / capacity),
+                     beside_standard(e, verdict.path->scheme, capacity), verdict.tight->reason);
 }
 
 /// What would help beside another schedule, which stands among the others.
@@ -201,9 +231,10 @@ std::string verdict_line(const Evaluation& e, const SchemeVerdict& verdict) {
       verdict.fate == Fate::ok && !e.study.model.architecture)
     text += ", if it fits";
   if (verdict.time)
-    return fmt::format("{}{} {}{}{}", text, tight_text(verdict), time_text(*verdict.time),
-                       other_schedules_text(e, *verdict.time, verdict.remedies),
-                       remedy_text(without_schedules(verdict)));
+    return fmt::format(
+        "{}{} {}{}{}", text, tight_text(e, verdict), time_text(*verdict.time),
+        other_schedules_text(e, *verdict.time, verdict.tight ? Room::tight : Room::enough),
+        remedy_text(without_schedules(verdict)));
   return fmt::format("{}: {}.", text, verdict.missing);
 }
 
@@ -214,7 +245,9 @@ bool fits_with_no_scheme(const Evaluation& e, WorkloadId workload) {
 }
 
 std::string share_text(const Evaluation& e, const StepRow& row) {
-  if (row.overhead) return format_ratio(*row.overhead, Sign::always);
+  if (row.overhead)
+    return format_ratio_beside(*row.overhead, overhead_limit(e.study, row.workload.kind).limit,
+                               Sign::always);
   const bool is_larger = is_too_large(e.study, e.memory, row.workload, row.path->scheme);
   return is_larger ? "does not fit" : "not known";
 }

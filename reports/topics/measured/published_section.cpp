@@ -42,28 +42,66 @@ std::string step_text(const MeasuredStep& step) {
 /// them, so that it is only a lower end of the step.
 enum class Judged : std::uint8_t { no, yes };
 
+/// "with block_attnres at context 100,000", or where its source does not say the context "... at an
+/// assumed context of 100,000".
+std::string condition_text(const Study& study, const MeasuredStep& step) {
+  return fmt::format("with {} at {} {}", step.scheme,
+                     step.context ? "context" : "an assumed context of",
+                     format_count(step.context.value_or(study.decode->context)));
+}
+
 /// One number of a measured step beside its prediction.
 struct StepNumber {
   std::string what;
   Seconds measured;
   std::optional<Estimate<Seconds>> predicted;
   Judged judged;
+  bool is_step;
 
   bool is_judged() const { return predicted && judged == Judged::yes; }
 };
 
+/// The measurement that contradicts, and what per cents would be if it is right.
+std::string warning_text(const Study& study, const MeasuredStep& step, const StepNumber& number) {
+  const bool is_elsewhere = step.machine.name != study.machine->name;
+  std::string text = fmt::format(
+      "Warning{}: {} took {} at {} ({}). That lies outside the {} predicted for it.",
+      is_elsewhere ? " from other hardware" : "", step.stack, format_seconds(number.measured),
+      step_text(step), number.is_step ? condition_text(study, step) : number.what,
+      format_seconds(*number.predicted));
+  if (number.is_step)
+    text += fmt::format(
+        " If decode steps here are as far off, multiply the per cents of decode by {:.1f}.",
+        number.predicted->value / number.measured);
+  return text;
+}
+
 std::vector<StepNumber> numbers_of(const Study& study, const MeasuredStep& measured) {
   const std::optional<PredictedStep> predicted = predicted_step(study, measured);
-  const auto step = predicted ? predicted->step : std::nullopt;
-  const auto residual = predicted ? std::optional(predicted->residual) : std::nullopt;
   std::vector<StepNumber> numbers;
+  if (!predicted) return numbers;
+  const auto step = predicted->step;
+  const std::optional<Estimate<Seconds>> residual = predicted->residual;
   if (measured.span == StepSpan::kernels)
-    numbers.push_back({"kernels without the time between them", measured.time, step, Judged::no});
+    numbers.push_back(
+        {"kernels without the time between them", measured.time, step, Judged::no, true});
   else
-    numbers.push_back({"step", measured.time, step, Judged::yes});
+    numbers.push_back({"step", measured.time, step, Judged::yes, true});
   if (measured.residual)
-    numbers.push_back({"residual path, standalone", *measured.residual, residual, Judged::yes});
+    numbers.push_back(
+        {"residual path, standalone", *measured.residual, residual, Judged::yes, false});
   return numbers;
+}
+
+/// What the measured steps carry, and by which context they are predicted.
+std::string steps_sentence(const Evaluation& e, std::span<const MeasuredStep> published) {
+  const std::vector<MeasuredStep> steps = measured_steps_of(e.study, published);
+  const bool is_assumed = std::any_of(steps.begin(), steps.end(),
+                                      [](const MeasuredStep& step) { return !step.context; });
+  return fmt::format("Measured steps carry `{}`.{}", name(e.study.path.scheme),
+                     is_assumed ? " Where a source does not say the context, that of this scenario "
+                                  "is assumed."
+                                : "");
 }
 
 }  // namespace
@@ -74,7 +112,9 @@ void write_summary(Document& out) {
   const Table steps = published_step_table(e, out.parts().published_steps);
   if (kernels.empty() && steps.rows.empty()) return;
   out.paragraph("**Beside what others measured.** All times above are modelled. " + kernels);
-  if (!steps.rows.empty()) out.table(steps);
+  if (steps.rows.empty()) return;
+  out.paragraph(steps_sentence(e, out.parts().published_steps));
+  out.table(steps);
 }
 
 void write_markdown(Document& out) {
@@ -123,11 +163,11 @@ Table published_step_table(const Evaluation& e, std::span<const MeasuredStep> pu
   for (const MeasuredStep& step : measured_steps_of(e.study, published))
     for (const StepNumber& number : numbers_of(e.study, step))
       if (number.predicted)
-        table.add(
-            step_text(step), number.what, format_seconds(number.measured),
-            format_seconds(*number.predicted),
-            number.is_judged() ? inside_text(holds(*number.predicted, number.measured)) : kNothing,
-            step.stack);
+        table.add(step_text(step), number.what, format_seconds(number.measured),
+                  format_seconds(*number.predicted),
+                  number.is_judged() ? inside_text(holds(*number.predicted, number.measured))
+                                     : "not compared",
+                  step.stack);
   return table;
 }
 
@@ -150,10 +190,7 @@ std::vector<std::string> published_warnings(const Evaluation& e, const ReportPar
   for (const MeasuredStep& step : measured_steps_of(e.study, parts.published_steps))
     for (const StepNumber& number : numbers_of(e.study, step))
       if (number.is_judged() && !holds(*number.predicted, number.measured))
-        warnings.push_back(fmt::format(
-            "Warning: the {} of {} ({}) took {}. That lies outside the {} predicted for it.",
-            number.what, step_text(step), step.stack, format_seconds(number.measured),
-            format_seconds(*number.predicted)));
+        warnings.push_back(warning_text(e.study, step, number));
   return warnings;
 }
 

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "model/decision/published_quality.hpp"
 #include "model/decision/quality.hpp"
 #include "model/ledger/path_operations.hpp"
@@ -35,20 +37,29 @@ std::string state_text(const Evaluation& e, std::size_t path) {
   return fmt::format("{}, {}", kept, format_d(as_double(e.pipeline->by_scheme[path].cached.peak)));
 }
 
+/// "1.746 to 1.755" where a block size and a number of blocks read different losses.
 std::string loss_text(const Scheme& scheme) {
-  const std::optional<double> loss = quality_of(scheme).at_most();
-  return loss ? fmt::format("{:.3f}", *loss) : std::string(kNothing);
+  const QualityEvidence quality = quality_of(scheme);
+  const std::optional<double> loss = quality.at_most();
+  if (!loss) return std::string(kNothing);
+  if (quality.agrees() || !quality.by_size.loss || !quality.by_count.loss)
+    return fmt::format("{:.3f}", *loss);
+  return fmt::format("{:.3f} to {:.3f}", std::min(*quality.by_size.loss, *quality.by_count.loss),
+                     *loss);
 }
 
 constexpr std::string_view kCounts =
     "Weights: the scheme's parameters, and their bytes on the tensor ranks of all stages. Operations and `d a layer`: "
-    "per token; the d-vectors that a whole forward pass reads and writes, divided by the layers. "
+    "per token; the d-vectors that a whole forward pass reads and writes, divided by the layers. That "
+    "includes what stands before the first layer and behind the last. "
     "State: d-vectors kept between two layers; after the comma, the largest message between pipeline "
     "stages with caching.";
 
 constexpr std::string_view kQuality =
     "Nothing is published about the quality of the others, and nothing here predicts it. The loss "
-    "is at most this on the 436M model of [attnres] Fig. 6 and Table 4. The speed-up is that of "
+    "is that of the 436M model of [attnres] Fig. 6 and Table 4. A range has two ends where the block "
+    "size and the number of blocks stand for different losses. The paper calls its mHC mHC(-lite). The "
+    "speed-up is that of "
     "marin-community/marin issue 9290 (2026-09-20): compute saved at equal loss, times the ratio "
     "of throughputs; above 1 is a gain. It does not say which form of AttnRes it runs.";
 
@@ -79,7 +90,7 @@ void write_table(std::string& text, const Answer& answer) {
 using namespace side_by_side_section;
 
 Table side_by_side_table(const Evaluation& e) {
-  Table table{{"scheme", right("weights"), right("operations"), right("d a layer"),
+  Table table{{"scheme", right("weights"), right("operations"), right("d a layer, ends included"),
                right("launches"), right("state")}};
   for (std::size_t i = 0; i < e.paths.size(); ++i) {
     const ResidualPath& path = e.paths[i];

@@ -198,6 +198,13 @@ class Rank {
   Findings found_;
 };
 
+/// Elements that one rank sends in the reduce-scatter of a layer's output, and again in the
+/// all-gather of the next layer's input: (P - 1) ceil(T / P) d. [attnres] Sec. 4.2 scatters and
+/// gathers T d elements, of which a ring sends (P - 1)/P; tokens are padded to a multiple of P.
+Count collective_elements(const PrefillShape& shape) {
+  return (shape.sequence_shards - 1) * tokens_per_device(shape) * shape.hidden_size;
+}
+
 Findings modelled(const PrefillCase& row, const Network& network) {
   PrefillShape shape{.num_tokens = static_cast<Count>(row.num_tokens),
                      .chunk = static_cast<Count>(row.chunk),
@@ -210,8 +217,8 @@ Findings modelled(const PrefillCase& row, const Network& network) {
   shape.chunk.reset();
   for (std::size_t first = 0; first < row.num_tokens; first += row.chunk) {
     shape.num_tokens = static_cast<Count>(std::min(row.chunk, row.num_tokens - first));
-    model.reduce_scatter_bytes += static_cast<Count>(network.num_layers * sizeof(double)) *
-                                  sharded_collective_elements(shape);
+    model.reduce_scatter_bytes +=
+        static_cast<Count>(network.num_layers * sizeof(double)) * collective_elements(shape);
   }
   model.all_gather_bytes = model.reduce_scatter_bytes;
   return model;

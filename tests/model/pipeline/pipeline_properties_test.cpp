@@ -171,7 +171,7 @@ RC_GTEST_PROP(PipelineTraffic, OfAlignedChunksIsEquation7And8, ()) {
   RC_ASSERT(static_cast<double>(cached.total) == cached_traffic(P, V, per_chunk));
   RC_ASSERT(static_cast<double>(naive.peak) == test::naive_peak(P, V, per_chunk));
   RC_ASSERT(static_cast<double>(cached.peak) == test::cached_peak(P, V, per_chunk));
-  RC_ASSERT(naive.peak_transition == P * V - 2);
+  RC_ASSERT(naive.transitions.back().vectors == naive.peak);
   // [ours] Keeping its own blocks spares a stage N_p of them at each later transition.
   RC_ASSERT(traffic(Cache::own).total == cached.total - (V - 1) * P * N_p);
   // The improvement of the peak is V - 1/P, here multiplied by P.
@@ -218,7 +218,7 @@ RC_GTEST_PROP(PipelineTraffic, IsNothingOnOneStage, ()) {
     const PipelineTraffic traffic = pipeline_traffic(model.layout, model.block_sizes, payload);
     RC_ASSERT(traffic.transitions.size() + 1 == model.layout.chunk_layers.size());
     RC_ASSERT(traffic.total == 0);
-    RC_ASSERT(!traffic.peak_transition.has_value());
+    RC_ASSERT(traffic.peak == 0);
   }
   RC_ASSERT(uniform_traffic(model.layout, 4).total == 0);
 }

@@ -220,7 +220,6 @@ TEST(PipelineTraffic, SendsThePairsOfFigure3InTheSecondVirtualStage) {
   EXPECT_EQ(ids_of(traffic),
             (std::vector<Counts>{{0}, {0, 1}, {0, 1}, {1, 2}, {1, 2}, {2, 3}, {2, 3}}));
   EXPECT_EQ(traffic.peak, 2);
-  EXPECT_EQ(traffic.peak_transition, 1);
 }
 
 // Kimi K3: 93 decoder layers, 186 layers, blocks of 24 layers. One chunk for each decoder layer, so
@@ -250,7 +249,6 @@ TEST(PipelineTraffic, OfHyperConnectionsIsEveryStreamAtEveryTransition) {
   EXPECT_EQ(vectors_of(traffic), Counts(7, 4));
   EXPECT_EQ(traffic.total, 28);
   EXPECT_EQ(traffic.peak, 4);
-  EXPECT_EQ(traffic.peak_transition, 0);
 }
 
 TEST(EvenChunks, MakeTheFirstChunksOneDecoderLayerLarger) {

@@ -127,20 +127,5 @@ RC_GTEST_PROP(PrefillMemory, EqualsDealingTokensToDevices, ()) {
   RC_ASSERT(phase1_bytes(shape, num_vectors, Dtype::f32).value == 4 * elements + 4 * scalars);
 }
 
-/// Device by device and token by token: each sends all shares but its own, once around the ring.
-RC_GTEST_PROP(PrefillCollectives, SendEveryShareButOne, ()) {
-  const Count T = *rc::gen::inRange<Count>(1, 200);
-  const Count P = *rc::gen::inRange<Count>(1, 9);
-  const Count d = *rc::gen::inRange<Count>(1, 20);
-  const PrefillShape shape{.num_tokens = T, .sequence_shards = P, .hidden_size = d};
-  Count padded = T;
-  while (padded % P != 0) ++padded;
-  Count sent = 0;
-  for (Count share = 1; share < P; ++share)
-    for (Count token = 0; token < padded / P; ++token) sent += d;
-  RC_ASSERT(sharded_collective_elements(shape) == sent);
-  if (T % P == 0) RC_ASSERT(P * sharded_collective_elements(shape) == (P - 1) * T * d);
-}
-
 }  // namespace
 }  // namespace depthcost::prefill_test

@@ -204,7 +204,18 @@ TEST(Report, WarnsWhereAMeasurementLiesOutside) {
   const auto of_steps =
       published_warnings(evaluate(test::modelled_study()), {.published_steps = steps});
   ASSERT_EQ(of_steps.size(), 1U);
-  EXPECT_TRUE(of_steps[0].starts_with("Warning: the step of decode/1, 8 x Round 5 (somebody)"));
+  EXPECT_TRUE(of_steps[0].starts_with(
+      "Warning: somebody took 1.00 s at decode/1, 8 x Round 5 (with block_attnres at an assumed "
+      "context of "))
+      << of_steps[0];
+  EXPECT_NE(of_steps[0].find(
+                " If decode steps here are as far off, multiply the per cents of decode by 0.0"),
+            std::string::npos)
+      << of_steps[0];
+  steps.front().machine.name = "another";
+  EXPECT_TRUE(published_warnings(evaluate(test::modelled_study()), {.published_steps = steps})
+                  .front()
+                  .starts_with("Warning from other hardware: somebody took "));
 }
 
 TEST(Report, GivesThePapersPrefillFigures) {

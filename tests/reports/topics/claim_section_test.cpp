@@ -19,8 +19,8 @@ TEST(ClaimSentence, SaysWhereItHolds) {
                {Schedule::two_phase, WorkloadId::decode(1), Verdict::pass, {}}});
   EXPECT_EQ(claim_sentence("it is cheap ([x] Sec. 1)", claim),
             "Claim: it is cheap ([x] Sec. 1). Held to 2.0 % of `decode_overhead` it holds only if "
-            "run as `single_pass` at decode/1, decode/8 if the step takes 9.10 ms or more; run as "
-            "`two_phase` everywhere.");
+            "run as `single_pass` at decode/1, and at decode/8 if the step takes 9.10 ms or more; "
+            "run as `two_phase` everywhere.");
 }
 
 TEST(ClaimSentence, SaysWhatTheLayersMustKeep) {

@@ -18,7 +18,7 @@ ScenarioOptions llama() {
 }
 
 std::string sentence(const ScenarioOptions& options) {
-  return memory_sentence(evaluate(scenario_from_options(options).study));
+  return memory_sentence(evaluate(asked_scenario("", options).study));
 }
 
 // 80 layers keep 2 x 8 heads of 128 bf16 a token: 327,680 B, of which a rank has a quarter. A

@@ -53,6 +53,12 @@ TEST(PublishedQuality, IsOnlyWhatOthersHaveMeasured) {
   EXPECT_EQ(table.rows[2], (Cells{"mhc", "1.747", "0.95", "0.96"}));
 }
 
+/// 8 blocks of 24 layers: [attnres] Fig. 6 has 1.746 at 8 blocks; size 24 lies between 16 and 32.
+TEST(PublishedQuality, HasBothReadingsOfABlockSize) {
+  const Table table = published_quality_table(evaluate(test::kimi_k3_study()));
+  EXPECT_EQ(table.rows[0][1], "1.746 to 1.755");
+}
+
 TEST(PublishedQuality, HasNoTableWhereNothingIsKnown) {
   Study study = qwen();
   study.compare.pop_back();

@@ -7,6 +7,7 @@
 
 #include "model/evaluation/scheme_verdict.hpp"
 #include "model/schemes/list.hpp"
+#include "reports/topics/decision/decision_section.hpp"
 #include "tests/studies.hpp"
 
 namespace depthcost::verdict_lines_test {
@@ -30,15 +31,52 @@ std::string line_of(Evaluation&& e, const Estimate<double>& overhead) {
 TEST(VerdictLines, SayTheWordTheNumberAndTheLimit) {
   EXPECT_EQ(line_of(evaluate(quiet_study()), {0.005, 0.01, 0.015}),
             "`block_attnres`, single_pass: OK. It adds 1.0 % [0.5, 1.5] to decode/1; the limit is "
-            "2.0 % (the paper's). Other schedules: two_phase 1.0 %.");
+            "2.0 % (the AttnRes paper's). Other schedules (engines run "
+            "single_pass): two_phase 1.0 %.");
   EXPECT_TRUE(line_of(evaluate(quiet_study()), {0.03, 0.04, 0.05})
                   .starts_with("`block_attnres`, single_pass: too much. It adds 4.0 % [3.0, 5.0] "
-                               "to decode/1; the limit is 2.0 % (the paper's)."));
+                               "to decode/1; the limit is 2.0 % (the AttnRes paper's)."));
   EXPECT_TRUE(
       line_of(evaluate(quiet_study()), {0.01, 0.02, 0.03})
           .starts_with("`block_attnres`, single_pass: likely OK. It adds 2.0 % [1.0, 3.0] to "
-                       "decode/1; the limit is 2.0 % (the paper's). The median keeps the "
+                       "decode/1; the limit is 2.0 % (the AttnRes paper's). The median keeps the "
                        "limit, the high end does not."));
+}
+
+/// The number is that of the workload that decides about the quoted schedule; the word is about
+/// all.
+TEST(VerdictLines, SayWhatOtherSchedulesComeTo) {
+  Study study = quiet_study();
+  study.decode->sequences = {1, 8};
+  study.decode->baseline_steps = {Seconds{1}, Seconds{1}};
+  const Estimate<double> little{0.005, 0.01, 0.015};
+  const Estimate<double> much{0.03, 0.04, 0.05};
+  const auto others = [&](const Estimate<double>& at_eight) {
+    Evaluation e = evaluate(study);
+    for (StepRow& row : e.step) {
+      const bool is_quoted = row.schedule == Schedule::single_pass;
+      row.overhead = is_quoted ? much : row.workload == WorkloadId::decode(8) ? at_eight : little;
+      if (is_quoted && row.workload == WorkloadId::decode(8)) row.overhead = little;
+    }
+    const std::string line = verdict_lines(e).front();
+    return line.substr(line.find("two_phase"),
+                       line.find(".", line.find("two_phase") + 12) - line.find("two_phase"));
+  };
+  EXPECT_EQ(others(little), "two_phase 1.0 % (OK)");
+  EXPECT_EQ(others({0.01, 0.02, 0.03}), "two_phase 1.0 % (likely OK at decode/8)");
+  EXPECT_EQ(others(much), "two_phase 1.0 % (too much at decode/8)");
+  Evaluation e = evaluate(study);
+  for (StepRow& row : e.step) row.overhead = much;
+  EXPECT_NE(verdict_lines(e).front().find("two_phase 4.0 %."), std::string::npos)
+      << "too much at both: " << verdict_lines(e).front();
+}
+
+TEST(DecisionText, HasWhatOthersMeasuredOfATrainingStep) {
+  const std::string text = decision_text(evaluate(test::training_study()), {});
+  EXPECT_NE(text.find("`mhc`: DeepSeek measured +6.7 % of a training step: four streams, "),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("Predicted here, with 4 streams: +"), std::string::npos) << text;
 }
 
 TEST(VerdictLines, SayWhoseLimitItIs) {

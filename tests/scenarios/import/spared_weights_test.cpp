@@ -42,6 +42,12 @@ const std::string kCompressedFp8 =
 const std::string kCompressedInt4 =
     "\"quant_method\": \"compressed-tensors\", \"format\": \"pack-quantized\", \"config_groups\": "
     "{\"group_0\": {\"weights\": {\"num_bits\": 4, \"group_size\": 32}}}, \"ignore\": ";
+const std::string kNvfp4 =
+    "\"quant_method\": \"modelopt\", \"quant_algo\": \"NVFP4\", \"group_size\": 16, ";
+const std::string kCompressedNvfp4 =
+    "\"quant_method\": \"compressed-tensors\", \"format\": \"nvfp4-pack-quantized\", "
+    "\"ignore\": [\"lm_head\"], \"config_groups\": {\"group_0\": {\"targets\": [\"Linear\"], "
+    "\"weights\": {\"num_bits\": 4, \"type\": \"float\", \"group_size\": 16}}";
 
 /// What a list leaves in bf16.
 std::string too_small(const std::string& size, const std::string& dtype, const std::string& parts,
@@ -218,6 +224,43 @@ INSTANTIATE_TEST_SUITE_P(
                  "fp8 | What quantization_config.ignore means by 're:a*', 're:[^a]', 're:(a' and 1 "
                  "more is not understood, and is counted as if it named nothing."}),
     [](const auto& row) { return row.param.name; });
+
+// Lists of Model Optimizer have stars. Attention of a layer of Qwen3-235B has 71303168 weights: at
+// 2 - 0.5625 bytes 0.1025e9.
+INSTANTIATE_TEST_SUITE_P(
+    FourBitFloats, SparedModules,
+    testing::Values(
+        ListCase{"NoLayer", "qwen3_32b", kNvfp4 + "\"ignore\": [\"lm_head\"]", "nvfp4"},
+        ListCase{"WithoutAList", "qwen3_32b",
+                 "\"quant_method\": \"modelopt\", \"quant_algo\": \"W4A16_NVFP4\"", "nvfp4"},
+        ListCase{"EightBits", "qwen3_32b",
+                 "\"quant_method\": \"modelopt\", \"quant_algo\": \"FP8\", \"exclude_modules\": "
+                 "[\"lm_head\"]",
+                 "fp8"},
+        ListCase{"AStarBehindAName", "qwen3_235b",
+                 kNvfp4 + "\"ignore\": [\"lm_head\", \"model.layers.0.self_attn*\", "
+                          "\"*mlp.gate\", \"mtp*\"]",
+                 too_small("0.102 GB", "nvfp4", "attention of layer 0", "ignore")},
+        ListCase{"StarsAround", "qwen3_235b",
+                 kNvfp4 + "\"exclude_modules\": [\"lm_head\", \"*self_attn*\"]", "bf16 nvfp4"},
+        ListCase{"OfCompressedTensors", "qwen3_32b", kCompressedNvfp4 + "}", "nvfp4"}),
+    [](const auto& row) { return row.param.name; });
+
+TEST(FourBitFloats, AreThoseOfOneGroup) {
+  try {
+    quantised("qwen3_32b", kCompressedNvfp4 + ", \"group_1\": {}}");
+    FAIL() << "not refused";
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.message(), "invalid quantization_config.config_groups (must be one group)");
+  }
+}
+
+TEST(FourBitFloats, MayHaveACacheOfEightBits) {
+  const ImportedModel model = quantised("qwen3_32b", kNvfp4 + "\"kv_cache_quant_algo\": \"FP8\"");
+  EXPECT_EQ(model.keys.back().value.key, "kv_dtype");
+  EXPECT_EQ(model.keys.back().value.text, "fp8");
+  EXPECT_EQ(model.keys.back().source, "it.json: quantization_config.kv_cache_quant_algo FP8");
+}
 
 /// "model.layers.0.TAIL", ... for so many layers.
 std::string in_layers(int num_layers, const std::string& tail) {

@@ -14,6 +14,10 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
+SweepPlan plan_of_file(const std::string& path, const Texts& axes, Count max_points) {
+  return plan_sweep(unread_scenario(path), axes, max_points);
+}
+
 Texts values(const std::string& argument, Count num_layers = 186) {
   return values_of(parse_axis(argument), num_layers);
 }
@@ -125,7 +129,7 @@ class Plan : public testing::Test {
   }
 
   SweepPlan plan(const Texts& axes, Count max_points = kDefaultMaxPoints) const {
-    return plan_sweep(folder_.path("kimi.yaml"), axes, max_points);
+    return plan_of_file(folder_.path("kimi.yaml"), axes, max_points);
   }
 
   std::string error(const Texts& axes, Count max_points = kDefaultMaxPoints) const {
@@ -184,7 +188,7 @@ TEST_P(SchemeInAFile, IsReadAsIfTheFileWereAboutIt) {
                  "schema: depthcost/1\nmodel: kimi_k3\nresidual: {schedule: two_phase, "
                  "compare: " +
                      GetParam() + "}\nworkload: {prefill: {tokens: 4096}}\n");
-  const SweepPlan swept = plan_sweep(
+  const SweepPlan swept = plan_of_file(
       folder.path("it.yaml"), {"residual.scheme=standard,mhc,full_attnres"}, kDefaultMaxPoints);
   std::vector<std::pair<std::string, Schedule>> read;
   for (const SchemePath& each : swept.scenes.front().schemes)
@@ -205,7 +209,7 @@ TEST_F(Plan, HidesNoMistakeInWhatASchemeReplaces) {
     folder_.written("wrong.yaml",
                     "schema: depthcost/1\nmodel: kimi_k3\nresidual: " + residual + "\n");
     try {
-      plan_sweep(folder_.path("wrong.yaml"), {"residual.scheme=mhc"}, kDefaultMaxPoints);
+      plan_of_file(folder_.path("wrong.yaml"), {"residual.scheme=mhc"}, kDefaultMaxPoints);
     } catch (const InputError& error) {
       return error.message();
     }
@@ -228,7 +232,7 @@ TEST_F(Plan, KeepsASchemeThatCannotExistWithItsReason) {
   folder_.written("streams.yaml",
                   "schema: depthcost/1\nmodel: kimi_k3\nresidual: {scheme: mhc, num_streams: 3}\n");
   const SweepPlan some =
-      plan_sweep(folder_.path("streams.yaml"), {"residual.scheme=kromhc,mhc"}, kDefaultMaxPoints);
+      plan_of_file(folder_.path("streams.yaml"), {"residual.scheme=kromhc,mhc"}, kDefaultMaxPoints);
   const std::vector<SchemePath>& schemes = some.scenes.front().axes.front().schemes;
   EXPECT_EQ(schemes[0].refused,
             "invalid residual.num_streams '3' for kromhc (must be a power of two)");
@@ -241,7 +245,7 @@ TEST_F(Plan, GivesWhatTheFileWouldHaveSaid) {
   folder.written("written.yaml",
                  "schema: depthcost/1\nmodel: kimi_k3\nhardware: {base: b300_sxm, "
                  "memory_bandwidth: 4 TB/s}\nworkload: {prefill: {tokens: 4096}}\n");
-  const SweepPlan written = plan_sweep(folder.path("written.yaml"), {}, kDefaultMaxPoints);
+  const SweepPlan written = plan_of_file(folder.path("written.yaml"), {}, kDefaultMaxPoints);
   const SweepPlan swept = plan({"hardware.memory_bandwidth=4 TB/s"});
   EXPECT_EQ(swept.scenes.front().study->machine->memory_ceiling,
             written.scenes.front().study->machine->memory_ceiling);
@@ -306,7 +310,7 @@ TEST_F(Plan, PassesOnWhatIsWrongWithTheScenario) {
   const test::TemporaryFolder folder;
   folder.written("bad.yaml", "schema: depthcost/1\nmodle: kimi_k3\n");
   try {
-    plan_sweep(folder.path("bad.yaml"), {}, kDefaultMaxPoints);
+    plan_of_file(folder.path("bad.yaml"), {}, kDefaultMaxPoints);
     FAIL();
   } catch (const InputError& refused) {
     EXPECT_NE(std::string(refused.what()).find("bad.yaml:"), std::string::npos);
@@ -315,15 +319,15 @@ TEST_F(Plan, PassesOnWhatIsWrongWithTheScenario) {
 
 /// llama's file counts blocks with a rule for the remainder; an axis of sizes takes their place.
 TEST_F(Plan, ReplacesANumberOfBlocksByASize) {
-  const SweepPlan llama = plan_sweep(DEPTHCOST_SOURCE_DIR "/scenarios/llama_3_1_70b_what_if.yaml",
-                                     {"block_size=10,20"}, kDefaultMaxPoints);
+  const SweepPlan llama = plan_of_file(DEPTHCOST_SOURCE_DIR "/scenarios/llama_3_1_70b_what_if.yaml",
+                                       {"block_size=10,20"}, kDefaultMaxPoints);
   EXPECT_TRUE(llama.scenes.front().study.has_value());
   EXPECT_EQ(study_as_written(llama.source)->path.scheme.parameters.blocks.num_blocks, 8);
 }
 
 TEST_F(Plan, KeepsTheRuleForTheRemainder) {
-  const SweepPlan llama = plan_sweep(DEPTHCOST_SOURCE_DIR "/scenarios/llama_3_1_70b_what_if.yaml",
-                                     {"num_blocks=7,8"}, kDefaultMaxPoints);
+  const SweepPlan llama = plan_of_file(DEPTHCOST_SOURCE_DIR "/scenarios/llama_3_1_70b_what_if.yaml",
+                                       {"num_blocks=7,8"}, kDefaultMaxPoints);
   EXPECT_EQ(llama.scenes.front().axes.front().remainder, Remainder::strict);
 }
 
@@ -331,7 +335,7 @@ TEST_F(Plan, KeepsTheRuleForTheRemainder) {
 TEST_F(Plan, KeepsTheRuleOfEachScene) {
   const std::string file = DEPTHCOST_SOURCE_DIR "/scenarios/llama_3_1_70b_what_if.yaml";
   for (const bool is_reversed : {false, true}) {
-    const SweepPlan plan = plan_sweep(
+    const SweepPlan plan = plan_of_file(
         file, {"num_blocks=8", is_reversed ? "remainder=paper,strict" : "remainder=strict,paper"},
         kDefaultMaxPoints);
     ASSERT_EQ(plan.scenes.size(), 2U);

@@ -43,6 +43,30 @@ TEST(FullAttnRes, GroupsSixteenQueriesWhereNoSizeIsWritten) {
   EXPECT_EQ(beside_blocks.study.compare.front().scheme.parameters.blocks.block_size, 8);
 }
 
+// --- keys of other schemes ---
+
+TEST(SchemeKeys, SayWhereTheyChangeNothing) {
+  const auto warned = [](const std::string& residual) {
+    std::vector<std::string> keys;
+    for (const std::string& warning : value_warnings(
+             parsed("model: {num_layers: 40, hidden_size: 8, dtype: bf16}\nresidual: " + residual +
+                    "\n")
+                 .values))
+      keys.push_back(
+          warning.substr(0, warning.find(" changes nothing: no scheme of the question ")));
+    return keys;
+  };
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(warned("{scheme: mhc, block_size: 8}"), Texts{"residual.block_size"});
+  EXPECT_EQ(warned("{scheme: mhc, num_blocks: 4, remainder: paper}"), Texts{"residual.num_blocks"});
+  EXPECT_EQ(warned("{scheme: block_attnres, block_size: 8, num_streams: 2, compare: standard}"),
+            Texts{"residual.num_streams"});
+  EXPECT_EQ(warned("{scheme: block_attnres, block_size: 8}"), Texts{}) << "defaults of others";
+  EXPECT_EQ(warned("{scheme: mhc, block_size: 8, compare: block_attnres}"), Texts{});
+  EXPECT_EQ(warned("{scheme: block_attnres, block_size: 8, num_streams: 2, compare: mhc}"),
+            Texts{});
+}
+
 // --- whose kernels ---
 
 TEST(Implementation, OfAFrameworkRunsUnfused) {
