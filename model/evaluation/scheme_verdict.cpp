@@ -84,7 +84,8 @@ class SchemeJudge {
   }
 
   std::string missing() const {
-    if (!study_.machine) return "no hardware is given (such as --hardware h100_sxm)";
+    if (!study_.machine)
+      return "no hardware is given (--hardware h100_sxm, or in a file hardware: h100_sxm)";
     if (e_.step.empty()) return "no workload is given";
     for (const StepRow& row : e_.step)
       if (row.path == verdict_.path && !row.missing.empty()) return row.missing;

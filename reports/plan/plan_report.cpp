@@ -309,8 +309,8 @@ std::string searched_text(const PlanReport& report) {
 std::string room_text(const PlanReport& report) {
   if (!report.devices_with_room) return "";
   return fmt::format(
-      "It fits on {} devices (only doubled numbers were tried). --devices {} looks for a plan there.\n",
-      *report.devices_with_room, *report.devices_with_room);
+      "The model fits on {} devices. Fewer may do: only doubled numbers were tried.\n",
+      *report.devices_with_room);
 }
 
 std::string nearest_text(const PlanReport& report) {
@@ -318,7 +318,7 @@ std::string nearest_text(const PlanReport& report) {
   const PlannedPlacement& nearest = *report.plans.nearest;
   if (nearest.fate == PlanFate::does_not_fit)
     return fmt::format(
-        "No plan fits. The nearest is {}: it needs {} a device, and {} can be used (90 % of its memory).\n{}",
+        "No plan fits. The nearest is {}: a device needs {}, and {} can be used (90 % of its memory).\n{}",
         placement_text(nearest.placement), device_bytes(nearest.memory),
         device_bytes(report.memory_limit), room_text(report));
   const PlannedPlacement& fastest = *report.plans.faster;

@@ -51,7 +51,7 @@ void warn_of_unused(Values& scenario, const std::vector<std::string>& schemes,
   const bool is_default = written == nullptr || written->positions.empty();
   if (is_default || std::any_of(schemes.begin(), schemes.end(), takes_it)) return;
   Value warned = *written;
-  warned.warning = fmt::format("{} changes nothing: no scheme of the question takes it.", path);
+  warned.warning = fmt::format("{} has no effect: no scheme here takes it.", path);
   scenario.set(path, std::move(warned));
 }
 

@@ -165,15 +165,15 @@ std::string batch_sentence(const Evaluation& e) {
   const std::string breaks = batches(runs, BatchFate::breaks);
   if (keeps.empty() && breaks.empty()) return "";
   const std::string bound = format_ratio(limit);
-  std::string text = fmt::format("The median of `{}` ", name(path.scheme));
+  std::string text = fmt::format("At decode the median of `{}` ", name(path.scheme));
   text += keeps.empty() ? fmt::format("breaks the limit of {} for {}", bound, breaks)
                         : fmt::format("keeps the limit of {} for {}", bound, keeps);
   if (!keeps.empty() && !breaks.empty()) text += fmt::format(", and breaks it for {}", breaks);
   text += ".";
   if (const std::string tight = batches(runs, BatchFate::may_not_fit); !tight.empty())
-    text += fmt::format(" With {} less than a tenth of the memory is left.", tight);
+    text += fmt::format(" With {} it fits, but less than a tenth of the memory is left.", tight);
   if (const std::string large = batches(runs, BatchFate::does_not_fit); !large.empty())
-    text += fmt::format(" There is no room for {}.", large);
+    text += fmt::format(" {} do not fit.", large);
   return text;
 }
 

@@ -123,33 +123,36 @@ std::string remedy_text(std::span<const Remedy> remedies) {
 
 std::string change_to(Schedule schedule) { return fmt::format("schedule {}", name(schedule)); }
 
-/// The fate of an overhead where the memory leaves room, or may not.
-enum class Room : std::uint8_t { enough, tight };
-
-Fate with_room(Fate fate, Room room) {
-  const bool is_fine = fate == Fate::ok || fate == Fate::likely_ok;
-  return is_fine && room == Room::tight ? Fate::may_not_fit : fate;
+/// What is said of a limit alone: memory has its own words.
+std::string_view limit_word(Fate fate) {
+  switch (fate) {
+    case Fate::ok:
+      return "keeps the limit";
+    case Fate::likely_ok:
+      return "likely keeps the limit";
+    case Fate::likely_too_much:
+      return "likely breaks the limit";
+    default:
+      return "breaks the limit";
+  }
 }
 
-/// " (likely OK)" of another schedule at the workload of `quoted`, or " (too much at decode/1)"
-/// where it comes to worse at another; empty where it comes to the same as the quoted one.
-std::string fate_text(const Evaluation& e, const LargestPart& quoted, const StepRow& row,
-                      Room room) {
+/// " (likely keeps the limit)" of another schedule at the workload of `quoted`, or where it comes
+/// to worse at another " (breaks the limit at decode/1)"; empty where it comes to the same as the
+/// quoted one.
+std::string fate_text(const Evaluation& e, const LargestPart& quoted, const StepRow& row) {
   const Budget& limit = quoted.budget;
   const Fate here = fate_of(limit, verdict_of(limit.limit, row.overhead->low, row.overhead->high),
                             row.overhead->value);
   const auto worst = nearest_to_limit(e, *row.path, row.schedule);
   if (worst && fate_of(*worst) > here)
-    return fmt::format(" ({} at {})", name(with_room(fate_of(*worst), room)),
-                       name(worst->at->workload));
-  if (here == fate_of(quoted) || with_room(here, room) == with_room(fate_of(quoted), room))
-    return "";
-  return fmt::format(" ({})", name(with_room(here, room)));
+    return fmt::format(" ({} at {})", limit_word(fate_of(*worst)), name(worst->at->workload));
+  return here == fate_of(quoted) ? "" : fmt::format(" ({})", limit_word(here));
 }
 
 /// " Other schedules (engines run fused): two_pass 13.9 %, one_pass 11.4 %." of the workload that
 /// decides; empty where the scheme has no other schedule, or no per cent.
-std::string other_schedules_text(const Evaluation& e, const LargestPart& part, Room room) {
+std::string other_schedules_text(const Evaluation& e, const LargestPart& part) {
   std::vector<std::string> texts;
   for (const StepRow& row : e.step)
     if (row.path == part.at->path && row.workload == part.at->workload && row.overhead &&
@@ -157,7 +160,7 @@ std::string other_schedules_text(const Evaluation& e, const LargestPart& part, R
       texts.push_back(
           fmt::format("{} {}{}", schedule_label(row.path->scheme, row.schedule),
                       format_value_beside(row.overhead->value, part.budget.limit, Sign::minus_only),
-                      fate_text(e, part, row, room)));
+                      fate_text(e, part, row)));
   if (texts.empty()) return "";
   const std::optional<Schedule> shipped = part.at->path->scheme.rule->shipped;
   const bool is_served = part.at->workload.kind != WorkloadKind::training;
@@ -172,7 +175,7 @@ std::string fitting_text(const Evaluation& e, const LargestPart& part) {
   const bool is_too_big = is_too_large(e.study, e.memory, part.at->workload, part.at->path->scheme);
   return fmt::format("{}: {}. It {} {}; {}.{}", is_too_big ? "If it fitted" : "Where it fits",
                      name(fate_of(part)), is_too_big ? "would add" : "adds", overhead_text(part),
-                     limit_text(part.budget), other_schedules_text(e, part, Room::enough));
+                     limit_text(part.budget), other_schedules_text(e, part));
 }
 
 /// The line about a scheme that does not fit at some points.
@@ -231,10 +234,9 @@ std::string verdict_line(const Evaluation& e, const SchemeVerdict& verdict) {
       verdict.fate == Fate::ok && !e.study.model.architecture)
     text += ", if it fits";
   if (verdict.time)
-    return fmt::format(
-        "{}{} {}{}{}", text, tight_text(e, verdict), time_text(*verdict.time),
-        other_schedules_text(e, *verdict.time, verdict.tight ? Room::tight : Room::enough),
-        remedy_text(without_schedules(verdict)));
+    return fmt::format("{}{} {}{}{}", text, tight_text(e, verdict), time_text(*verdict.time),
+                       other_schedules_text(e, *verdict.time),
+                       remedy_text(without_schedules(verdict)));
   return fmt::format("{}: {}.", text, verdict.missing);
 }
 

@@ -283,7 +283,8 @@ Explanation explain_family_row(const FamilyRow& row) {
                                  : "parameters not counted",
                   row.flops.value));
   if (row.time)
-    x.numbers.push_back("residual path of the largest decode step: " + format_seconds(*row.time));
+    x.numbers.push_back("residual path of the largest decode batch, in kernels of its own: " +
+                        format_seconds(*row.time));
   x.numbers.push_back("reference: " + reference_of(rule));
   for (std::string& line : kernel_lines(row)) x.numbers.push_back(std::move(line));
   return x;

@@ -61,19 +61,28 @@ struct StepNumber {
   bool is_judged() const { return predicted && judged == Judged::yes; }
 };
 
-/// The measurement that contradicts, and what per cents would be if it is right.
+std::string factor_text(double factor) {
+  constexpr double kTwoDigits = 10;
+  return factor < kTwoDigits ? fmt::format("{:.2g}", factor) : fmt::format("{:.0f}", factor);
+}
+
+/// By how much the prediction may be wrong, the measurement that says so, and what per cents are
+/// then.
 std::string warning_text(const Study& study, const MeasuredStep& step, const StepNumber& number) {
-  const bool is_elsewhere = step.machine.name != study.machine->name;
-  std::string text = fmt::format(
-      "Warning{}: {} took {} at {} ({}). That lies outside the {} predicted for it.",
-      is_elsewhere ? " from other hardware" : "", step.stack, format_seconds(number.measured),
-      step_text(step), number.is_step ? condition_text(study, step) : number.what,
-      format_seconds(*number.predicted));
-  if (number.is_step)
-    text += fmt::format(
-        " If decode steps here are as far off, multiply the per cents of decode by {:.1f}.",
-        number.predicted->value / number.measured);
-  return text;
+  const std::string start =
+      step.machine.name == study.machine->name ? "Warning:" : "Warning from other hardware:";
+  const std::string measured =
+      fmt::format("{} measured {} at {} ({}); the prediction is {}.", step.stack,
+                  format_seconds(number.measured), step_text(step),
+                  number.is_step ? condition_text(study, step) : number.what,
+                  format_seconds(*number.predicted));
+  if (!number.is_step) return fmt::format("{} {}", start, measured);
+  const double factor = number.predicted->value / number.measured;
+  return fmt::format(
+      "{} decode steps may be {} times {} than predicted. {} Then each per cent of decode is {} times "
+      "as large.",
+      start, factor_text(std::max(factor, 1 / factor)), factor > 1 ? "shorter" : "longer", measured,
+      factor_text(factor));
 }
 
 std::vector<StepNumber> numbers_of(const Study& study, const MeasuredStep& measured) {

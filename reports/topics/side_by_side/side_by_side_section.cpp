@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "model/decision/published_quality.hpp"
 #include "model/decision/quality.hpp"
 #include "model/ledger/path_operations.hpp"
@@ -37,15 +35,16 @@ std::string state_text(const Evaluation& e, std::size_t path) {
   return fmt::format("{}, {}", kept, format_d(as_double(e.pipeline->by_scheme[path].cached.peak)));
 }
 
-/// "1.746 to 1.755" where a block size and a number of blocks read different losses.
+/// "1.755 by size, 1.746 by number" where a block size and a number of blocks read different
+/// losses.
 std::string loss_text(const Scheme& scheme) {
   const QualityEvidence quality = quality_of(scheme);
   const std::optional<double> loss = quality.at_most();
   if (!loss) return std::string(kNothing);
   if (quality.agrees() || !quality.by_size.loss || !quality.by_count.loss)
     return fmt::format("{:.3f}", *loss);
-  return fmt::format("{:.3f} to {:.3f}", std::min(*quality.by_size.loss, *quality.by_count.loss),
-                     *loss);
+  return fmt::format("{:.3f} by size, {:.3f} by number", *quality.by_size.loss,
+                     *quality.by_count.loss);
 }
 
 constexpr std::string_view kCounts =
@@ -56,12 +55,11 @@ constexpr std::string_view kCounts =
     "stages with caching.";
 
 constexpr std::string_view kQuality =
-    "Nothing is published about the quality of the others, and nothing here predicts it. The loss "
-    "is that of the 436M model of [attnres] Fig. 6 and Table 4. A range has two ends where the block "
-    "size and the number of blocks stand for different losses. The paper calls its mHC mHC(-lite). The "
-    "speed-up is that of "
-    "marin-community/marin issue 9290 (2026-09-20): compute saved at equal loss, times the ratio "
-    "of throughputs; above 1 is a gain. It does not say which form of AttnRes it runs.";
+    "The losses are those of a 436M model ([attnres] Fig. 6 and Table 4), not of yours. By size is the "
+    "loss of the same block size, by number that of the same number of blocks. The paper calls its "
+    "mHC mHC(-lite). The speed-up is that of marin-community/marin issue 9290 (2026-09-20): compute "
+    "saved at equal loss, times the ratio of throughputs; above 1 is a gain. It does not say which "
+    "form of AttnRes it runs. Where nothing is published, nothing is predicted here.";
 
 }  // namespace
 

@@ -66,10 +66,10 @@ void write_json(JsonWriter& json, const Answer& answer) {
 void write_markdown(Document& out) {
   if (out.evaluation().attachments.empty()) return;
   out.paragraph(
-      "**Fused with the all-reduce, or in kernels of their own.** Engines fuse the standard residual "
-      "with the all-reduce before each layer. What AttnRes adds if both are fused so, if both have "
-      "kernels of their own, and if AttnRes alone has them. The last column has the per cent of the standard step, "
-      "too.");
+      "**Fused with the all-reduce, or in kernels of their own.** The `standard` rows have the time of "
+      "the whole standard residual path, the other rows what AttnRes adds to it. In the last column "
+      "the standard residual is in the all-reduce and AttnRes is not: that is what you pay until your "
+      "engine fuses AttnRes, with its per cent of the standard step.");
   out.table(attachment_table(out.evaluation()));
 }
 

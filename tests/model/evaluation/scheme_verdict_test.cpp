@@ -103,7 +103,8 @@ TEST(SchemeVerdicts, SayWhatIsMissing) {
   study.machine.reset();
   const Evaluation without = evaluate(study);
   EXPECT_EQ(first_of(without).fate, Fate::unknown);
-  EXPECT_EQ(first_of(without).missing, "no hardware is given (such as --hardware h100_sxm)");
+  EXPECT_EQ(first_of(without).missing,
+            "no hardware is given (--hardware h100_sxm, or in a file hardware: h100_sxm)");
   study = test::kimi_k3_study();
   study.decode.reset();
   study.prefill.reset();

@@ -245,7 +245,7 @@ TEST(PlanText, NamesTheNearestWhereNoneFits) {
   none.plans.nearest->memory = Bytes{208e9};
   const std::string text = plan_text(none);
   EXPECT_TRUE(text.starts_with(
-      "Kimi, 8 devices\n\nNo plan fits. The nearest is pipeline 8: it needs 208.0 GB a device, and "
+      "Kimi, 8 devices\n\nNo plan fits. The nearest is pipeline 8: a device needs 208.0 GB, and "
       "90.00 GB can be used (90 % of its memory).\n\nGoal: "))
       << text;
   EXPECT_TRUE(

@@ -62,9 +62,9 @@ TEST(VerdictLines, SayWhatOtherSchedulesComeTo) {
     return line.substr(line.find("two_phase"),
                        line.find(".", line.find("two_phase") + 12) - line.find("two_phase"));
   };
-  EXPECT_EQ(others(little), "two_phase 1.0 % (OK)");
-  EXPECT_EQ(others({0.01, 0.02, 0.03}), "two_phase 1.0 % (likely OK at decode/8)");
-  EXPECT_EQ(others(much), "two_phase 1.0 % (too much at decode/8)");
+  EXPECT_EQ(others(little), "two_phase 1.0 % (keeps the limit)");
+  EXPECT_EQ(others({0.01, 0.02, 0.03}), "two_phase 1.0 % (likely keeps the limit at decode/8)");
+  EXPECT_EQ(others(much), "two_phase 1.0 % (breaks the limit at decode/8)");
   Evaluation e = evaluate(study);
   for (StepRow& row : e.step) row.overhead = much;
   EXPECT_NE(verdict_lines(e).front().find("two_phase 4.0 %."), std::string::npos)
@@ -175,7 +175,8 @@ TEST(VerdictLines, SayWhatIsMissing) {
   study.machine.reset();
   EXPECT_EQ(
       verdict_lines(evaluate(study)).front(),
-      "`block_attnres`, single_pass: unknown: no hardware is given (such as --hardware h100_sxm).");
+      "`block_attnres`, single_pass: unknown: no hardware is given (--hardware h100_sxm, or in a "
+      "file hardware: h100_sxm).");
 }
 
 TEST(CostTable, BeginsEachWorkloadWithTheStepItself) {

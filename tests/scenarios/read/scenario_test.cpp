@@ -52,8 +52,7 @@ TEST(SchemeKeys, SayWhereTheyChangeNothing) {
              parsed("model: {num_layers: 40, hidden_size: 8, dtype: bf16}\nresidual: " + residual +
                     "\n")
                  .values))
-      keys.push_back(
-          warning.substr(0, warning.find(" changes nothing: no scheme of the question ")));
+      keys.push_back(warning.substr(0, warning.find(" has no effect: no scheme here ")));
     return keys;
   };
   using Texts = std::vector<std::string>;
