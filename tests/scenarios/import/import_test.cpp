@@ -14,10 +14,13 @@
 
 #include "scenarios/presets/reference.hpp"
 #include "scenarios/read/scenario.hpp"
+#include "tests/scenarios/import/imported_records.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace depthcost::import_test {
 namespace {
+
+using test::records_of;
 
 std::string path_of(const std::string& config) {
   return fmt::format("{}/tests/scenarios/configs/{}.json", DEPTHCOST_SOURCE_DIR, config);
@@ -67,18 +70,6 @@ Texts model_values(const Values& values) {
 }
 
 Texts texts_of(const ImportedModel& model) { return model_values(to_values(model)); }
-
-/// The records of a list, each as "kind=..., ..." in the order of its members.
-std::vector<std::string> records_of(const std::vector<ImportedRecord>& records) {
-  std::vector<std::string> lines;
-  for (const ImportedRecord& record : records) {
-    std::string line;
-    for (const ImportedValue& member : record.members)
-      line += fmt::format("{}{}={}", line.empty() ? "" : " ", member.key, member.text);
-    lines.push_back(line);
-  }
-  return lines;
-}
 
 using Lines = std::vector<std::string>;
 

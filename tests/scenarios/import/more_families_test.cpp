@@ -7,41 +7,16 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/import/architecture.hpp"
 #include "scenarios/import/import.hpp"
-#include "tests/model/step/mlp_weights.hpp"
+#include "tests/scenarios/import/imported_records.hpp"
 
 namespace depthcost::more_families_test {
 namespace {
 
+using test::num_weights_of;
+using test::records_of;
+
 using Lines = std::vector<std::string>;
-
-Lines lines_of(const std::vector<ImportedRecord>& records) {
-  Lines lines;
-  for (const ImportedRecord& record : records) {
-    std::string line;
-    for (const ImportedValue& member : record.members)
-      line += fmt::format("{}{}={}", line.empty() ? "" : " ", member.key, member.text);
-    lines.push_back(line);
-  }
-  return lines;
-}
-
-/// The weights of all matrices: layers, embedding, and the output head where it has its own.
-double weights_of(const ImportedModel& model) {
-  const Values values = to_values(model);
-  std::vector<ResolvedValue> notes;
-  const double d = as_double(values.count("hidden_size"));
-  const Architecture architecture =
-      architecture_from(values, 2 * values.count("decoder_layers"), notes).value();
-  double weights = as_double(architecture.vocabulary_size) * d *
-                   (architecture.output_head == OutputHead::tied ? 1 : 2);
-  for (const AttentionLayers& layers : architecture.attention)
-    weights += as_double(layers.num_decoder_layers) * num_weights(layers.attention, d);
-  for (const MlpLayers& layers : architecture.mlp)
-    weights += as_double(layers.num_decoder_layers) * test::num_all_weights(layers.mlp, d);
-  return weights;
-}
 
 constexpr double kDigits = 0.02;  // makers give two digits or more
 constexpr double kName = 0.1;     // a name has one digit
@@ -63,13 +38,13 @@ class ImportedFamily : public testing::TestWithParam<Row> {};
 
 TEST_P(ImportedFamily, HasItsLayers) {
   const ImportedModel model = import_config(GetParam().config, "it.json");
-  EXPECT_EQ(lines_of(model.attention), GetParam().attention);
-  EXPECT_EQ(lines_of(model.mlp), GetParam().mlp);
+  EXPECT_EQ(records_of(model.attention), GetParam().attention);
+  EXPECT_EQ(records_of(model.mlp), GetParam().mlp);
   EXPECT_EQ(model.remarks, GetParam().remarks);
 }
 
 TEST_P(ImportedFamily, HasItsWeights) {
-  const double weights = weights_of(import_config(GetParam().config, "it.json"));
+  const double weights = num_weights_of(import_config(GetParam().config, "it.json"));
   EXPECT_EQ(weights, GetParam().counted) << fmt::format("{:.0f}", weights);
   EXPECT_NEAR(GetParam().counted / GetParam().published, 1, GetParam().within);
 }
@@ -603,8 +578,8 @@ TEST(ImportedArcee, HasNoGate) {
   const ImportedModel model =
       import_config(small("arcee", ", \"hidden_act\": \"relu2\", \"mlp_bias\": false"), "it.json");
   // 8 x (1024 x 20 x 128 + 2 x 1024 x 4096) + 2 x 32000 x 1024, and a weight rounded up.
-  EXPECT_NEAR(weights_of(model), 153616384.0, 8.0 * 3 * 1024);
-  EXPECT_EQ(lines_of(model.mlp), (Lines{"kind=dense decoder_layers=8 width=2731"}));
+  EXPECT_NEAR(num_weights_of(model), 153616384.0, 8.0 * 3 * 1024);
+  EXPECT_EQ(records_of(model.mlp), (Lines{"kind=dense decoder_layers=8 width=2731"}));
 }
 
 TEST(ImportedNemotron, MustSayItsWidth) {
@@ -629,7 +604,7 @@ TEST(ImportedDots, HasAWindowFromALayerOn) {
   const std::string experts =
       ", \"n_routed_experts\": 16, \"num_experts_per_tok\": 2, \"moe_intermediate_size\": 512, "
       "\"tie_word_embeddings\": false, \"sliding_window\": 4096, \"max_window_layers\": 6";
-  EXPECT_EQ(lines_of(import_config(small("dots1", experts), "it.json").attention),
+  EXPECT_EQ(records_of(import_config(small("dots1", experts), "it.json").attention),
             (Lines{"kind=grouped decoder_layers=6 heads=8 kv_heads=2 head_dim=128",
                    "kind=grouped decoder_layers=2 heads=8 kv_heads=2 head_dim=128 window=4096"}));
 }
@@ -649,11 +624,11 @@ TEST(ImportedExaone, HasAPatternOfLetters) {
 
 /// 8 layers of LLLLG: the fifth is full by the pattern, the eighth since it is the last.
 TEST(ImportedExaone, HasAFullLayerAtTheEnd) {
-  EXPECT_EQ(lines_of(import_config(small("exaone4",
-                                         ", \"sliding_window\": 512, "
-                                         "\"sliding_window_pattern\": \"LLLLG\""),
-                                   "it.json")
-                         .attention),
+  EXPECT_EQ(records_of(import_config(small("exaone4",
+                                           ", \"sliding_window\": 512, "
+                                           "\"sliding_window_pattern\": \"LLLLG\""),
+                                     "it.json")
+                           .attention),
             (Lines{"kind=grouped decoder_layers=6 heads=8 kv_heads=2 head_dim=128 window=512",
                    "kind=grouped decoder_layers=2 heads=8 kv_heads=2 head_dim=128"}));
 }
@@ -712,12 +687,12 @@ TEST(ImportedBailing, HasNamesOfItsOwnForItsAttention) {
 TEST(ImportedBailing, HasTheSharedExpertsThatItCounts) {
   const std::string experts =
       ", \"num_experts\": 16, \"num_experts_per_tok\": 2, \"moe_intermediate_size\": 512, ";
-  EXPECT_EQ(lines_of(import_config(
-                         small("bailing_moe", experts + "\"num_shared_experts\": 2, "
-                                                        "\"moe_shared_expert_intermediate_size\": "
-                                                        "512"),
-                         "it.json")
-                         .mlp),
+  EXPECT_EQ(records_of(import_config(small("bailing_moe",
+                                           experts + "\"num_shared_experts\": 2, "
+                                                     "\"moe_shared_expert_intermediate_size\": "
+                                                     "512"),
+                                     "it.json")
+                           .mlp),
             (Lines{"kind=experts decoder_layers=8 experts=16 active=2 shared=2 width=512"}));
   EXPECT_EQ(error_of(small("bailing_moe", experts + "\"moe_router_enable_shared_expert\": false")),
             "invalid moe_router_enable_shared_expert 'false' (only true is understood)");
