@@ -187,7 +187,7 @@ void ablated_pass(const AttnResSinglePass<T>& op, TokenRange tokens) {
   Score* scores = workspace.pass.scores.at_least(most_weights);
   float* weights = workspace.pass.weights.at_least(most_weights);
   float* mixed = workspace.pass.mixed.at_least(d + kBlock);
-  Fetcher fetcher;
+  Fetcher fetcher(source_fetching<T>());
   for (std::size_t t = tokens.begin; t < tokens.end; ++t) {
     const float* query = query_of(op, t, workspace.query);
     const TokenSources<T> sources = sources_of(op, t, query, workspace, fetcher);

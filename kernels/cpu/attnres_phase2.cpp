@@ -105,7 +105,7 @@ void phase2(const AttnResPhase2<T, O>& op, TokenRange tokens) {
   float* weights = workspace.weights.at_least(num_sources);
   float* mixed = workspace.mixed.at_least(padded(d));
   const char** next_rows = workspace.next_rows.at_least(num_sources + 4);
-  Fetcher fetcher;
+  Fetcher fetcher(source_fetching<T>());
   for (std::size_t t = tokens.begin; t < tokens.end; ++t) {
     const O* o = op.phase1_output + t * d;
     for (std::size_t i = 0; i < op.num_further_sources; ++i)

@@ -25,7 +25,7 @@ void single_pass(const AttnResSinglePass<T>& op, TokenRange tokens) {
   float* weights = workspace.weights.at_least(op.num_bank_sources + 1);
   float* mixed = workspace.mixed.at_least(padded(d));
   const char** next_rows = workspace.next_rows.at_least(op.num_bank_sources + 3);
-  Fetcher fetcher;
+  Fetcher fetcher(source_fetching<T>());
   for (std::size_t t = tokens.begin; t < tokens.end; ++t) {
     const std::size_t num_stored = stored_sources(op, t, sources);
     std::size_t num_rows = num_stored;

@@ -35,6 +35,9 @@ inline constexpr std::size_t kFromL2Bytes = 256;
 /// The same where several sources are read side by side, which keep each line waiting. [ours]
 inline constexpr std::size_t kSourceFromL2Bytes = 1024;
 
+/// Residual scaling: so many tokens are worth adding up its shifts. [ours]
+inline constexpr std::size_t kShiftTokens = 8;
+
 /// Columns of Phase 1 whose 24 queries or 24 sources fit into 32 KiB of L1. [ours]
 inline constexpr std::size_t kPhase1Columns = 512;
 /// Tokens that share each chunk of the queries: 24 of them alone fill a third of L2. [ours]
@@ -77,11 +80,12 @@ inline constexpr std::size_t kGatePanelColumns = 128;
 inline constexpr std::size_t kLaurelManyTokens = 32;
 /// Rows of a matrix whose products with fewer tokens wait together. [ours]
 inline constexpr std::size_t kLaurelRows = 96;
-/// Vectors: tokens of a tile, which share each panel of the matrices. What they read and write
-/// stays in L2. [ours]
-inline constexpr std::size_t kLaurelTokens = 24;
-/// Columns of L whose panel is in L1 while the tokens meet it. [ours]
-inline constexpr std::size_t kLaurelColumns = 128;
+/// Vectors: tokens of a tile, which share each panel of the matrices. Twice as many as L2 has room
+/// for at d = 7168 read the panels half as often, which pays for it. [ours]
+inline constexpr std::size_t kLaurelTokens = 48;
+/// Columns of L that the tokens meet before the next. Their panel streams from L2: with longer rows
+/// products wait less often for the end of a sum than they gain by a panel in L1. [ours]
+inline constexpr std::size_t kLaurelColumns = 512;
 /// Matrix units: tokens that share the columns of both matrices, which stay in L2. [ours]
 inline constexpr std::size_t kLaurelTileTokens = 64;
 /// Columns of L whose parts the tokens meet before the next. [ours]

@@ -58,9 +58,16 @@ constexpr double bytes_per_weight(WeightDtype dtype) {
 /// Whether attention's output is multiplied by a gate of its own projection.
 enum class OutputGate : std::uint8_t { absent, present };
 
-/// Whether a layer keeps keys and values of its own, or reads those of an earlier layer and has no
-/// projections for them.
-enum class KeyValues : std::uint8_t { own, shared };
+/// Where a layer's keys and values come from: projections of its own; an earlier layer, without
+/// projections or cache; or one projection for both, which are still two behind their norms (Gemma
+/// 4, transformers @033b1a82, attention_k_eq_v).
+enum class KeyValues : std::uint8_t { own, shared, one_projection };
+
+/// Of d-vectors to all heads of keys and values.
+constexpr double num_projections(KeyValues key_values) {
+  if (key_values == KeyValues::shared) return 0;
+  return key_values == KeyValues::own ? 2 : 1;
+}
 
 /// Chooses the keys that a token sees. It has queries of its own, `num_heads` x `dim`, and one key
 /// for each `ratio` tokens. `num_heads` 0: the choice is that of an earlier layer.
@@ -76,7 +83,7 @@ struct Indexer {
 };
 
 /// Multi-head, grouped-query and multi-query attention; with a window, each token sees at most so
-/// many. With `top_k` it sees the keys that an indexer chooses: Qwen3.8-Flash-Next.
+/// many. With `top_k` it sees the keys that an indexer chooses: Qwen3.8-Flash-Next, MiniMax-M3.
 struct GroupedAttention {
   Count num_heads = 1;
   Count num_kv_heads = 1;

@@ -9,6 +9,7 @@
 #include "model/decision/kept_in_training.hpp"
 #include "model/decision/memory_remedy.hpp"
 #include "model/step/scheme_payload.hpp"
+#include "model/step/workload.hpp"
 #include "model/training/training_step.hpp"
 
 namespace depthcost {
@@ -88,7 +89,8 @@ Remedy nearest_schedule(const Budget& budget, const BudgetInputs& inputs, Worklo
     const auto largest = largest_overhead(inputs, schedule, workload);
     // A point that does not fit leaves the limit undecided under any schedule.
     if (!largest || !largest->at || !largest->left_out.empty() ||
-        schedule == inputs.study.schedule || is_bound(inputs.study.path.scheme, schedule))
+        schedule == inputs.study.schedule ||
+        is_bound_in(workload, inputs.study.path.scheme, schedule))
       continue;
     if (largest->high <= least_high) {
       least_high = largest->high;

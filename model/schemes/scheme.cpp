@@ -10,6 +10,19 @@
 #include "model/schemes/list.hpp"
 
 namespace depthcost {
+namespace {
+
+constexpr std::string_view kBoundMark = " (bound)";
+
+bool has(std::span<const Schedule> schedules, Schedule schedule) {
+  return std::find(schedules.begin(), schedules.end(), schedule) != schedules.end();
+}
+
+std::string marked(Schedule schedule, bool is_limit) {
+  return fmt::format("{}{}", name(schedule), is_limit ? kBoundMark : "");
+}
+
+}  // namespace
 
 Scheme::Scheme() : Scheme(schemes::kStandard) {}
 
@@ -49,7 +62,7 @@ bool has_block_size(const Scheme& scheme) {
 
 std::string schedule_problem(const Scheme& scheme, Schedule schedule) {
   const auto known = scheme.rule->schedules;
-  if (std::find(known.begin(), known.end(), schedule) != known.end()) return "";
+  if (has(known, schedule)) return "";
   std::vector<std::string_view> names;
   for (const Schedule each : known) names.push_back(name(each));
   return fmt::format("{} runs as {}", name(scheme), fmt::join(names, " | "));
@@ -65,12 +78,19 @@ Schedule shipped_schedule(const Scheme& scheme) {
 }
 
 bool is_bound(const Scheme& scheme, Schedule schedule) {
-  const auto& bounds = scheme.rule->bounds;
-  return std::find(bounds.begin(), bounds.end(), schedule) != bounds.end();
+  return has(scheme.rule->bounds, schedule);
+}
+
+bool is_training_bound(const Scheme& scheme, Schedule schedule) {
+  return is_bound(scheme, schedule) || has(scheme.rule->backward->bounds, schedule);
 }
 
 std::string schedule_label(const Scheme& scheme, Schedule schedule) {
-  return std::string(name(schedule)) + (is_bound(scheme, schedule) ? " (bound)" : "");
+  return marked(schedule, is_bound(scheme, schedule));
+}
+
+std::string training_schedule_label(const Scheme& scheme, Schedule schedule) {
+  return marked(schedule, is_training_bound(scheme, schedule));
 }
 
 std::vector<Counting> countings_of(const Scheme& scheme) {

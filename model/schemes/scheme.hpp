@@ -147,6 +147,9 @@ struct BackwardRule {
   GradientRule (*gradients)(Schedule schedule, GradientAccumulation accumulation) = nullptr;
 
   std::span<const BackwardElsewhere> elsewhere = {};
+
+  /// Schedules whose gradients are limits that no kernel is known to reach.
+  std::span<const Schedule> bounds = {};
 };
 
 struct SchemeRule {
@@ -255,8 +258,12 @@ Schedule shipped_schedule(const Scheme& scheme);
 /// Whether the schedule is a limit, which nobody can run and nothing may recommend.
 bool is_bound(const Scheme& scheme, Schedule schedule);
 
+/// The same of a training step: the schedule, or its backward pass alone, is a limit.
+bool is_training_bound(const Scheme& scheme, Schedule schedule);
+
 /// Its name as answers show it: "one_pass (bound)".
 std::string schedule_label(const Scheme& scheme, Schedule schedule);
+std::string training_schedule_label(const Scheme& scheme, Schedule schedule);
 
 /// Every defined pair of schedule and convention of `scheme`, in report order.
 std::vector<Counting> countings_of(const Scheme& scheme);

@@ -38,9 +38,10 @@ struct AttentionCostOf {
   }
 
   /// Queries, keys, values, output and its gate; a key and a value for every key-value head. An
-  /// indexer has one key, and sums the scores of its heads without weights. Layers that share keys
-  /// and values have neither projections nor cache for them. A convolution mixes the elements of
-  /// each head of queries and keys; the few inputs that it keeps are not counted.
+  /// indexer has one key. Its heads have no weights: their scores are summed, or each head picks
+  /// for one head of keys and values. Layers that share keys and values have neither projections
+  /// nor cache for them. A convolution mixes the elements of each head of queries and keys; the few
+  /// inputs that it keeps are not counted.
   AttentionCost operator()(const GroupedAttention& a) const {
     const double h = as_double(a.head_dim);
     const double heads = dealt_out(a.num_heads, tensor);
@@ -48,12 +49,13 @@ struct AttentionCostOf {
     const double held = limit_of(a.window);
     const double limit = std::min(held, limit_of(a.top_k));
     const double per_token = 2 * kv_heads * h;
-    const double own = a.key_values == KeyValues::own ? 1 : 0;
+    const double own = a.key_values == KeyValues::shared ? 0 : 1;
     const double gate = a.output_gate == OutputGate::present ? d * heads * h : 0;
     const double indexer = d * (a.indexer.queries() + as_double(a.indexer.dim));
     const double convolution =
         a.conv_width ? (heads + kv_heads) * h * h * as_double(*a.conv_width) : 0;
-    const double weights = d * (2 * heads + own * 2 * kv_heads) * h + gate + indexer + convolution;
+    const double weights = d * (2 * heads + num_projections(a.key_values) * kv_heads) * h + gate +
+                           indexer + convolution;
     const double index_keys = a.indexer.keys_per_token();
     return {.weights = weights,
             .stored_elements = own * std::min(last(), held) * per_token + last() * index_keys,

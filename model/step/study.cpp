@@ -107,9 +107,10 @@ Schedule quoted_schedule(const Study& study, const ResidualPath& path) {
   // AttnRes schemes are quoted alike, so that a comparison does not change the schedule too. A
   // framework runs every scheme unfused that can be.
   const bool is_eager = study.implementation == Implementation::eager;
+  const auto is_limit = study.training ? is_training_bound : is_bound;
   for (const Schedule schedule : path.scheme.rule->schedules)
     if (schedule == study.schedule && (is_eager || schedule != Schedule::unfused) &&
-        !is_bound(path.scheme, schedule))
+        !is_limit(path.scheme, schedule))
       return schedule;
   return shipped_schedule(path.scheme);
 }

@@ -46,6 +46,16 @@ Workload prefill_workload(const Study& study, Execution execution) {
 
 }  // namespace
 
+bool is_bound_in(WorkloadKind step, const Scheme& scheme, Schedule schedule) {
+  return step == WorkloadKind::training ? is_training_bound(scheme, schedule)
+                                        : is_bound(scheme, schedule);
+}
+
+std::string schedule_label_in(WorkloadKind step, const Scheme& scheme, Schedule schedule) {
+  return step == WorkloadKind::training ? training_schedule_label(scheme, schedule)
+                                        : schedule_label(scheme, schedule);
+}
+
 std::vector<Workload> workloads_of(const Study& study, const ResidualPath& path,
                                    Schedule schedule) {
   std::vector<Workload> workloads;

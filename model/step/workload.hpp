@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "model/ledger/path_operations.hpp"
@@ -28,6 +29,12 @@ struct Workload {
   std::optional<Seconds> baseline_step;
   Phase1Order phase1 = Phase1Order::in_order;  // hoisted: a step waits for `critical_time` alone
 };
+
+/// Whether nobody can run a schedule in such a step.
+bool is_bound_in(WorkloadKind step, const Scheme& scheme, Schedule schedule);
+
+/// Its name there, with a mark where it is a limit.
+std::string schedule_label_in(WorkloadKind step, const Scheme& scheme, Schedule schedule);
 
 /// The workload points that the study asks for, for one scheme and schedule.
 std::vector<Workload> workloads_of(const Study& study, const ResidualPath& path, Schedule schedule);

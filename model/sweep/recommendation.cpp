@@ -37,8 +37,10 @@ void append_objectives(std::vector<double>& values, const SweepPoint& point, Rea
 }
 
 /// What nobody can run is no choice: neither the best nor better than another.
-bool can_be_chosen(const SweepPoint& point) {
-  return point.exists() && !is_bound(point.choice->path.scheme, point.choice->schedule);
+bool can_be_chosen(const Sweep& sweep, const SweepPoint& point) {
+  if (!point.exists()) return false;
+  const auto is_limit = sweep.study().training ? is_training_bound : is_bound;
+  return !is_limit(point.choice->path.scheme, point.choice->schedule);
 }
 
 /// Choices and their objectives.
@@ -53,7 +55,7 @@ Field field_of(const Sweep& sweep, std::size_t circumstance, Reading reading) {
   Field field;
   for (std::size_t i = 0; i < sweep.choices().size(); ++i) {
     const SweepPoint point = sweep.point(circumstance, i);
-    if (!can_be_chosen(point)) continue;
+    if (!can_be_chosen(sweep, point)) continue;
     field.choices.push_back(i);
     append_objectives(field.values, point, reading);
   }
@@ -125,7 +127,7 @@ std::vector<Candidate> candidates_of(const Sweep& sweep, std::size_t circumstanc
   const Cost cost = cost_of(sweep);
   for (std::size_t i = 0; i < sweep.choices().size(); ++i) {
     const SweepPoint point = sweep.point(circumstance, i);
-    if (!can_be_chosen(point)) continue;
+    if (!can_be_chosen(sweep, point)) continue;
     const Partition* blocks = attnres_blocks(point.choice->path.scheme);
     const bool is_split = splits_decoder_layer(sweep.study(), point.choice->path.scheme);
     const bool has_layers = blocks != nullptr && blocks->block_size > 1;
@@ -241,7 +243,7 @@ std::optional<std::size_t> cheapest_choice(
   double least = kInfinity;
   for (std::size_t i = 0; i < sweep.choices().size(); ++i) {
     const SweepPoint point = sweep.point(circumstance, i);
-    if (!can_be_chosen(point) || !is_asked(point)) continue;
+    if (!can_be_chosen(sweep, point) || !is_asked(point)) continue;
     const double price = cost_at(point, cost);
     if (cheapest && price >= least) continue;
     cheapest = i;

@@ -20,7 +20,7 @@ struct KeptByAttention {
   double operator()(const GroupedAttention& a) const {
     const double h = as_double(a.head_dim);
     const double width = dealt_out(a.num_heads, tensor) * h;
-    const double own = a.key_values == KeyValues::own ? 1 : 0;
+    const double own = a.key_values == KeyValues::shared ? 0 : 1;
     return 2 * width + own * 2 * dealt_out(a.num_kv_heads, tensor) * h +
            gate_of(a.output_gate, width) + a.indexer.queries() + as_double(a.indexer.dim);
   }

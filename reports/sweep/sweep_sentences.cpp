@@ -222,10 +222,12 @@ void say_recommendation(Sentences& out, const SweepGroup& group, const Recommend
                     all_known ? "limits" : "limits that are known"));
 }
 
-std::string schedule_names(const Scheme& scheme) {
+std::string schedule_names(const Study& study) {
+  const Scheme& scheme = study.path.scheme;
+  const auto is_limit = study.training ? is_training_bound : is_bound;
   std::vector<std::string_view> names;
   for (const Schedule schedule : scheme.rule->schedules)
-    if (schedule != Schedule::unfused && !is_bound(scheme, schedule))
+    if (schedule != Schedule::unfused && !is_limit(scheme, schedule))
       names.push_back(name(schedule));
   return fmt::format("{}", fmt::join(names, ","));
 }
@@ -250,7 +252,7 @@ void say_schedule(Sentences& out, const SweepGroup& group) {
     return;
   const char* blocks = sweeps(SweptKey::block_size) ? "--axis block_size=1..L " : "";
   out.push_back(fmt::format("Every choice runs as {}; {}--axis schedule={} tries others.",
-                            name(study.schedule), blocks, schedule_names(study.path.scheme)));
+                            name(study.schedule), blocks, schedule_names(study)));
 }
 
 void say_runner_up(Sentences& out, const SweepGroup& group, const Recommendation& said) {

@@ -155,6 +155,8 @@ std::vector<std::string> cells(const SweepGroup& group, const Shape& shape, cons
   if (shape.budgets) remarks.push_back(verdict_text(sweep, point));
   if (is_bound(point.choice->path.scheme, point.choice->schedule))
     remarks.emplace_back("a bound, never recommended");
+  else if (shape.training && is_training_bound(point.choice->path.scheme, point.choice->schedule))
+    remarks.emplace_back("its backward pass is a bound, never recommended");
   if (std::string said = note(sweep, notes, choice); !said.empty()) remarks.push_back(said);
   row.push_back(fmt::format("{}", fmt::join(remarks, "; ")));
   return row;

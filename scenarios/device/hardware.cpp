@@ -246,10 +246,11 @@ Machine machine_from(const Values& values, std::vector<ResolvedValue>& notes,
   machine.tensor_rate = rate(values, "bf16_rate", notes);
   // Without a rate for fp8 the part has no units for it, and fp8 weights run at the bf16 rate.
   if (values.has("fp8_rate")) machine.fp8_rate = FlopsPerSecond{values.number("fp8_rate")};
-  // No preset has a rate for 4 bits. Parts that multiply 4 bits reach at least the rate of fp8.
+  // Weights in mxfp4 are taken to meet activations of 8 bits, those in nvfp4 activations of 4 bits.
   const Chip* const chip = find_chip(text_or_empty(values, "architecture"));
   if (chip != nullptr && chip->fp4 != Fp4::widened) machine.mxfp4_rate = machine.fp8_rate;
-  if (chip != nullptr && chip->fp4 == Fp4::mxfp4_and_nvfp4) machine.nvfp4_rate = machine.fp8_rate;
+  if (chip != nullptr && chip->fp4 == Fp4::mxfp4_and_nvfp4 && machine.fp8_rate)
+    machine.nvfp4_rate = kNvfp4OverFp8 * *machine.fp8_rate;
   read_links(values, machine, notes);
   for (const std::string key : {"memory_capacity", "visible_memory"})
     if (values.has(key)) machine.memory_capacity = Bytes{values.number(key)};

@@ -153,6 +153,8 @@ Attention compressed(const Record& record) {
   record.check_divides("output_groups", "heads");
   record.check_company("top_k", "ratio");
   record.check_company("key_values", "ratio");
+  if (record.choice("key_values", KeyValues::own) == KeyValues::one_projection)
+    record.fail("key_values", "attention of kind compressed has one projection in any case");
   // Only where summaries are another layer's can the choice be that layer's, too.
   if (!shares_key_values(record)) record.check_company("top_k", "index_heads");
   record.check_company("index_heads", "index_dim");

@@ -63,9 +63,47 @@ RecordBuilder grouped_record(const HfModel& model, const std::string& pattern, C
   return builder;
 }
 
+/// Gemma 4: layers that see all tokens have longer heads.
+RecordBuilder full_record(const HfModel& model, const std::string& pattern, Count num_layers,
+                          const ConfigValue& kv_heads) {
+  const ConfigValue heads = model.config.at(kHeads, "query heads");
+  RecordBuilder builder(model.config, "grouped", num_layers, heads.position());
+  builder.cite(pattern)
+      .add("heads", heads)
+      .add("kv_heads", kv_heads)
+      .add("head_dim", model.config.at({"global_head_dim"}, "of layers that see all tokens"));
+  return builder;
+}
+
+/// Where one projection makes keys and values, they may have fewer heads.
+RecordBuilder full_record(const HfModel& model, const std::string& pattern, Count num_layers) {
+  HfConfig& config = model.config;
+  const ConfigValue kv_heads = config.at(kKvHeads, "heads of keys and values");
+  const auto one = config.find({"attention_k_eq_v"});
+  const auto fewer = config.find({"num_global_key_value_heads"});
+  if (!one || !one->flag()) return full_record(model, pattern, num_layers, kv_heads);
+  return full_record(model, pattern, num_layers, fewer.value_or(kv_heads))
+      .add("key_values", "one_projection", one->position())
+      .cite(one->path());
+}
+
+/// Of layers that see a window, or all tokens.
+RecordBuilder windowed_record(const HfModel& model, const std::string& pattern, Count num_layers,
+                              const std::optional<ConfigValue>& window) {
+  if (!window && model.type.is_gemma4) return full_record(model, pattern, num_layers);
+  return grouped_record(model, pattern, num_layers).add("window", window);
+}
+
 void refuse_unless_false(const HfModel& model, std::string_view key) {
   if (const auto value = model.config.find({key}); value && value->flag())
     value->fail("only false is understood");
+}
+
+/// Gemma 4: tokens of an image may see each other, those of text may not see what follows.
+void refuse_bidirectional_text(const HfModel& model) {
+  if (!model.type.is_gemma4) return refuse_unless_false(model, "use_bidirectional_attention");
+  const auto who = model.config.find({"use_bidirectional_attention"});
+  if (who && who->word() != "vision") who->fail("only vision is understood");
 }
 
 /// Falcon and Cohere add the outputs of attention and MLP in one step.
@@ -114,12 +152,14 @@ std::optional<ConfigValue> find_convolution(const HfModel& model) {
   return model.config.find({"cca_time1"});
 }
 
-/// Gemma 3n: the last layers read keys and values of earlier ones, with and without a window.
+/// Gemma 3n and 4: the last layers read keys and values of earlier ones, with and without a window.
 std::vector<ImportedRecord> sharing(const HfModel& model, const Windows& windows,
                                     const ConfigValue& num_shared) {
   const Count num_layers = model.num_decoder_layers;
   if (num_shared.count() >= num_layers)
     num_shared.fail(fmt::format("the model has {} decoder layers", num_layers));
+  if (const auto one = model.config.find({"attention_k_eq_v"}); one && one->flag())
+    one->fail("with num_kv_shared_layers only false is understood");
   const Count first_shared = num_layers - num_shared.count();
   std::vector<ImportedRecord> records;
   for (const bool is_shared : {false, true})
@@ -130,8 +170,8 @@ std::vector<ImportedRecord> sharing(const HfModel& model, const Windows& windows
             windows.by_layer[static_cast<std::size_t>(i)] == has_window)
           ++layers;
       if (layers == 0) continue;
-      RecordBuilder builder = grouped_record(model, windows.path, layers);
-      if (has_window) builder.add("window", windows.window);
+      RecordBuilder builder =
+          windowed_record(model, windows.path, layers, has_window ? windows.window : std::nullopt);
       if (is_shared)
         builder.add("key_values", "shared", num_shared.position()).cite(num_shared.path());
       records.push_back(builder.build());
@@ -139,17 +179,118 @@ std::vector<ImportedRecord> sharing(const HfModel& model, const Windows& windows
   return records;
 }
 
+/// MiniMax-M3's indexer. Its numbers have names of their own in configs that transformers saved;
+/// MiniMax's are in a section.
+struct BlockIndexer {
+  ConfigValue heads;
+  ConfigValue dim;
+  ConfigValue blocks;
+  ConfigValue block_size;
+  std::vector<bool> layers;  // that have one
+  std::string path;          // the key that says which
+};
+
+/// An index value would need one more projection, and a cache for it.
+void refuse_index_values(const HfModel& model, ConfigSection& section,
+                         const std::vector<bool>& has_indexer) {
+  const auto disabled = section.find({"sparse_disable_index_value"});
+  if (!disabled) return;
+  const std::vector<Count> flags = disabled->counts(Range::non_negative);
+  require_one_per_layer(*disabled, flags.size(), model.num_decoder_layers);
+  for (std::size_t i = 0; i < flags.size(); ++i)
+    if (has_indexer[i] && flags[i] == 0)
+      disabled->fail("an indexer that has values is not understood");
+}
+
+BlockIndexer section_indexer(const HfModel& model, const ConfigValue& value) {
+  ConfigSection section = value.section();
+  for (const std::string_view key :
+       {"sparse_score_type", "sparse_init_block", "sparse_local_block"})
+    section.find({key});
+  const auto is_used = section.find({"use_sparse_attention"});
+  if (is_used && !is_used->flag()) is_used->fail("only true is understood");
+  const std::string why = "of the indexer";
+  const ConfigValue flags = section.at({"sparse_attention_freq"}, "which layers have an indexer");
+  std::vector<bool> layers;
+  for (const Count flag : flags.counts(Range::non_negative)) layers.push_back(flag != 0);
+  require_one_per_layer(flags, layers.size(), model.num_decoder_layers);
+  refuse_index_values(model, section, layers);
+  BlockIndexer indexer{.heads = section.at({"sparse_num_index_heads"}, why),
+                       .dim = section.at({"sparse_index_dim"}, why),
+                       .blocks = section.at({"sparse_topk_blocks"}, why),
+                       .block_size = section.at({"sparse_block_size"}, why),
+                       .layers = std::move(layers),
+                       .path = flags.path()};
+  section.refuse_others();
+  return indexer;
+}
+
+BlockIndexer flat_indexer(const HfModel& model) {
+  HfConfig& config = model.config;
+  config.ignore({"index_local_blocks"});
+  const std::string why = "of the indexer";
+  const ConfigValue types = config.at({"layer_types"}, "which layers have an indexer");
+  std::vector<bool> layers;
+  for (const std::string& word : types.words()) {
+    if (word != "full_attention" && word != "minimax_m3_sparse")
+      types.fail(
+          fmt::format("holds '{}'; must be full_attention or minimax_m3_sparse", printable(word)));
+    layers.push_back(word == "minimax_m3_sparse");
+  }
+  require_one_per_layer(types, layers.size(), model.num_decoder_layers);
+  return {.heads = config.at({"index_n_heads"}, why),
+          .dim = config.at({"index_head_dim"}, why),
+          .blocks = config.at({"index_topk_blocks"}, why),
+          .block_size = config.at({"index_block_size"}, why),
+          .layers = std::move(layers),
+          .path = types.path()};
+}
+
+BlockIndexer block_indexer(const HfModel& model) {
+  const auto section = model.config.find({"sparse_attention_config"});
+  if (!section) return flat_indexer(model);
+  BlockIndexer indexer = section_indexer(model, *section);
+  model.config.ignore({"layer_types"});  // made from the same flags
+  return indexer;
+}
+
+/// MiniMax-M3: in some layers an indexer chooses blocks of keys, anew for each head of keys and
+/// values.
+std::vector<ImportedRecord> block_sparse(const HfModel& model) {
+  refuse_unless_false(model, "attention_output_gate");
+  const auto rewards = model.config.find({"num_reward_heads"});
+  if (rewards && rewards->count(Range::non_negative) != 0) rewards->fail("only 0 is understood");
+  const BlockIndexer indexer = block_indexer(model);
+  const ConfigValue kv_heads = model.config.at(kKvHeads, "heads of keys and values");
+  if (indexer.heads.count() != kv_heads.count())
+    indexer.heads.fail(fmt::format("must be as many as {}, {}", kv_heads.path(), kv_heads.count()));
+  const Count num_sparse = std::count(indexer.layers.begin(), indexer.layers.end(), true);
+  const Count num_full = model.num_decoder_layers - num_sparse;
+  std::vector<ImportedRecord> records;
+  if (num_full > 0) records.push_back(grouped_record(model, indexer.path, num_full).build());
+  if (num_sparse > 0)
+    records.push_back(
+        grouped_record(model, indexer.path, num_sparse)
+            .add("top_k", indexer.blocks.count() * indexer.block_size.count(),
+                 indexer.blocks.position())
+            .cite(fmt::format("top_k = {} x {}", indexer.blocks.path(), indexer.block_size.path()))
+            .add("index_heads", indexer.heads)
+            .add("index_dim", indexer.dim)
+            .build());
+  return records;
+}
+
 std::vector<ImportedRecord> grouped(const HfModel& model) {
+  if (model.type.indexer == Indexing::present) return block_sparse(model);
   refuse_lightning_layers(model);
-  refuse_unless_false(model, "use_bidirectional_attention");
+  refuse_bidirectional_text(model);
   if (model.type.kv_heads == Absent::falcon)
     refuse_unless_false(model, "apply_residual_connection_post_layernorm");
   if (model.type.is_hunyuan) refuse_what_hunyuan_lacks(model);
   remark_on_parallel_layers(model);
   const Windows windows = import_windows(model);
   const auto record = [&](Count num_layers, const std::optional<ConfigValue>& window) {
-    return grouped_record(model, windows.path, num_layers)
-        .add("window", window)
+    return windowed_record(model, windows.path, num_layers, window)
         .add("conv_width", find_convolution(model))
         .build();
   };

@@ -104,8 +104,9 @@ bool is_empty(std::string_view key, const Node& value) {
 }
 
 // InternVL selects a layer of its vision encoder.
-constexpr auto kOtherModalities = std::to_array<std::string_view>(
-    {"vision", "visual", "image", "video", "audio", "media", "mm_", "projector", "select_layer"});
+constexpr auto kOtherModalities =
+    std::to_array<std::string_view>({"vision", "visual", "image", "img_", "video", "audio", "media",
+                                     "mm_", "projector", "select_layer"});
 
 }  // namespace
 

@@ -16,8 +16,12 @@ const Aliases kActive{"num_experts_per_tok",
                       "experts_per_token",
                       "n_activated_experts",
                       "moe_k",
-                      "moe_topk"};
+                      "moe_topk",
+                      "top_k_experts"};
 const Aliases kDenseWidth{"intermediate_size", "inter_dim", "ffn_dim"};
+
+/// Where intermediate_size is the width of an expert: Llama 4, MiniMax-M3.
+const Aliases kWidthBesideExperts{"intermediate_size_mlp", "dense_intermediate_size"};
 
 enum class Kind : std::uint8_t { dense, experts };
 
@@ -58,9 +62,10 @@ void read_leading_dense(const HfModel& model, Pattern& pattern) {
   refuse_layers_between(model);
   const auto first = model.config.find(kLeadingDenseKeys);
   const auto step = model.config.find({"moe_layer_freq"});
+  const bool is_listed = step && step->is_list();
   if (!first) {
-    if (step && (step->is_list() || step->count() != 1))
-      step->fail("without first_k_dense_replace it must be 1");
+    if (step && !is_listed && step->count() != 1)
+      step->fail("without first_k_dense_replace it must be 1 or a list");
     return;
   }
   // The list of layers says what the class would else have as its default.
@@ -69,12 +74,25 @@ void read_leading_dense(const HfModel& model, Pattern& pattern) {
   const Count num_dense = first->count(Range::non_negative);
   if (num_dense > model.num_decoder_layers)
     first->fail(fmt::format("the model has {} decoder layers", model.num_decoder_layers));
-  const Count every = step ? step->count() : 1;
+  const Count every = step && !is_listed ? step->count() : 1;
   std::vector<Kind> kinds;
   for (Count i = 0; i < model.num_decoder_layers; ++i)
     kinds.push_back(i >= num_dense && i % every == 0 ? Kind::experts : Kind::dense);
   combine(pattern, std::move(kinds), *first);
   if (every != 1) pattern.paths.push_back(step->path());
+}
+
+/// MiniMax-M3: 1 for each layer with experts, else 0.
+void read_flags(const HfModel& model, Pattern& pattern) {
+  const auto flags = model.config.find({"moe_layer_freq"});
+  if (!flags || !flags->is_list()) return;
+  std::vector<Kind> kinds;
+  for (const Count flag : flags->counts(Range::non_negative)) {
+    if (flag > 1) flags->fail(fmt::format("holds {}; must be 0 or 1", flag));
+    kinds.push_back(flag == 1 ? Kind::experts : Kind::dense);
+  }
+  require_one_per_layer(*flags, kinds.size(), model.num_decoder_layers);
+  combine(pattern, std::move(kinds), *flags);
 }
 
 /// GLM-5: a word for each layer.
@@ -135,6 +153,7 @@ void read_exceptions(const HfModel& model, Pattern& pattern) {
 Pattern read_pattern(const HfModel& model) {
   Pattern pattern;
   read_leading_dense(model, pattern);
+  read_flags(model, pattern);
   read_types(model, pattern);
   read_exceptions(model, pattern);
   read_interleaved(model, pattern);
@@ -196,8 +215,7 @@ Count equal_count(const HfModel& model, const ConfigValue& value, std::string_vi
 
 FoundCount dense_width(const HfModel& model) {
   if (model.type.mlp == MlpForm::plain) return plain_width(model);
-  // Llama 4 gives the width of an expert as intermediate_size.
-  const auto of_dense = model.config.find({"intermediate_size_mlp"});
+  const auto of_dense = model.config.find(kWidthBesideExperts);
   if (const auto width = of_dense ? of_dense : model.config.find(kDenseWidth))
     return {equal_count(model, *width, "widths"), width->position(),
             model.config.cite({width->path()})};
@@ -218,6 +236,39 @@ ImportedRecord dense_record(const HfModel& model, const Pattern& pattern) {
           source};
 }
 
+/// The number of routed experts. Gemma 4 can switch them off.
+std::optional<ConfigValue> find_experts(const HfModel& model) {
+  const auto is_on = model.config.find({"enable_moe_block"});
+  if (!is_on || is_on->flag()) return model.config.find(kExpertKeys);
+  model.config.ignore(kExpertKeys);
+  model.config.ignore(kActive);
+  model.config.ignore(kExpertWidthKeys);
+  return std::nullopt;
+}
+
+/// Gemma 4: how many layers, which read the keys and values of earlier ones, have an MLP of twice
+/// the width.
+std::optional<ConfigValue> find_wide_layers(const HfModel& model) {
+  const auto is_wide = model.config.find({"use_double_wide_mlp"});
+  if (!is_wide || !is_wide->flag()) return std::nullopt;
+  const auto shared = model.config.find({"num_kv_shared_layers"});
+  if (!shared || shared->count(Range::non_negative) == 0) return std::nullopt;
+  if (shared->count() >= model.num_decoder_layers)
+    shared->fail(fmt::format("the model has {} decoder layers", model.num_decoder_layers));
+  return shared;
+}
+
+std::vector<ImportedRecord> dense_and_wide(const HfModel& model, const ConfigValue& wide) {
+  const FoundCount width = dense_width(model);
+  const auto record = [&](Count num_layers, Count times) {
+    return ImportedRecord{{{"kind", "dense", width.position},
+                           {"decoder_layers", fmt::format("{}", num_layers), wide.position()},
+                           {"width", fmt::format("{}", times * width.count), width.position}},
+                          fmt::format("{}, use_double_wide_mlp, {}", width.source, wide.path())};
+  };
+  return {record(model.num_decoder_layers - wide.count(), 1), record(wide.count(), 2)};
+}
+
 /// Kimi K2 gives the number of shared experts, Qwen2-MoE and MiniMax their total width.
 std::optional<ImportedValue> shared_experts(const HfModel& model, Count width,
                                             std::vector<std::string>& paths) {
@@ -225,15 +276,20 @@ std::optional<ImportedValue> shared_experts(const HfModel& model, Count width,
   if (is_used && !is_used->flag()) is_used->fail("only true is understood");
   if (const auto number = model.config.find(kSharedExpertKeys)) {
     paths.push_back(number->path());
-    const auto each = model.config.find({"moe_shared_expert_intermediate_size"});  // Ling
+    // Of Ling, and of MiniMax-M3.
+    const auto each =
+        model.config.find({"moe_shared_expert_intermediate_size", "shared_intermediate_size"});
     if (each && each->count() != width)
       each->fail(fmt::format("only the width of a routed expert, {}, is understood", width));
     const Count count = equal_count(model, *number, "numbers", Range::non_negative);
     if (count == 0) return std::nullopt;
     return ImportedValue{"shared", fmt::format("{}", count), number->position()};
   }
+  // Gemma 4 has a dense MLP beside its experts, which is as much as some shared ones.
   const auto together =
-      model.config.find({"shared_expert_intermediate_size", "shared_intermediate_size"});
+      model.type.is_gemma4
+          ? model.config.find(kDenseWidth)
+          : model.config.find({"shared_expert_intermediate_size", "shared_intermediate_size"});
   if (!together) return std::nullopt;
   const Count all = together->count(Range::non_negative);
   if (all % width != 0)
@@ -301,8 +357,11 @@ ImportedRecord expert_record(const HfModel& model, const ConfigValue& experts,
 }  // namespace
 
 std::vector<ImportedRecord> import_mlp(const HfModel& model) {
-  const auto experts = model.config.find(kExpertKeys);
+  const auto experts = find_experts(model);
+  const auto wide = find_wide_layers(model);
+  if (experts && wide) wide->fail("with use_double_wide_mlp no experts are understood");
   if (!experts) {
+    if (wide) return dense_and_wide(model, *wide);
     const Pattern all_dense{
         std::vector<Kind>(static_cast<std::size_t>(model.num_decoder_layers), Kind::dense), {}};
     return {dense_record(model, all_dense)};
@@ -314,7 +373,7 @@ std::vector<ImportedRecord> import_mlp(const HfModel& model) {
                                  experts->path(), fmt::join(pattern.paths, " with ")));
   // Written even where no layer has a dense MLP (Qwen3-235B), or an expert of that width.
   model.config.ignore(kDenseWidth);
-  model.config.ignore({"intermediate_size_mlp"});
+  model.config.ignore(kWidthBesideExperts);
   std::vector<ImportedRecord> records;
   if (pattern.num(Kind::dense) > 0) records.push_back(dense_record(model, pattern));
   records.push_back(expert_record(model, *experts, pattern));
@@ -324,7 +383,7 @@ std::vector<ImportedRecord> import_mlp(const HfModel& model) {
 std::vector<bool> expert_layers(const HfModel& model) {
   const auto num_layers = static_cast<std::size_t>(model.num_decoder_layers);
   std::vector<bool> layers(num_layers, false);
-  if (!model.config.find(kExpertKeys)) return layers;
+  if (!find_experts(model)) return layers;
   const Pattern pattern = read_pattern(model);
   for (std::size_t i = 0; i < num_layers; ++i) layers[i] = pattern.kinds[i] == Kind::experts;
   return layers;

@@ -20,6 +20,12 @@ constexpr std::string_view kNormsBehind =
     "Outputs of attention and MLP are normalised before they are added; the residual path is "
     "counted as one with a norm of the stream before each layer.";
 
+constexpr std::string_view kGemma4Norms =
+    "Outputs of attention and MLP are normalised before they are added; the residual path is "
+    "counted as one with a norm of the stream before each layer. Each decoder layer multiplies the "
+    "stream by a number, layers with experts normalise it three times, and embeddings for each "
+    "layer, where a model has them, add to it. None of this is counted.";
+
 constexpr std::string_view kPerLayerInputs =
     "What the embeddings for each layer add to the copies of the stream is not counted. MLPs are "
     "counted as dense, whatever activation_sparsity_pattern says.";
@@ -35,7 +41,8 @@ constexpr std::string_view kIndexKeys =
 // FalconConfig, GPT2Config, DeepseekV3Config, Glm4MoeConfig. CohereConfig, Cohere2Config and their
 // layers, Dots1Config, Glm4MoeLiteConfig, HYV3Config, Mistral4Config, Ministral3Config,
 // SmolLM3Config and those that say whether the head is tied (Apertus, Arcee, Ernie4_5, Exaone4,
-// Glm4, Granite, GraniteMoe, Nemotron, Olmo3, Starcoder2) are as in transformers
+// Glm4, Granite, GraniteMoe, Nemotron, Olmo3, Starcoder2), Gemma4TextConfig and
+// Gemma4UnifiedTextConfig, which has no embeddings for each layer, are as in transformers
 // @008e5743, Ernie4_5_MoeConfig as in @001f85b3, HunYuanMoEV1Moe as in @008cd60e, 2026-11-29.
 constexpr std::string_view kTiedHead = R"({"tie_word_embeddings": true})";
 constexpr std::string_view kOwnHead = R"({"tie_word_embeddings": false})";
@@ -55,6 +62,15 @@ constexpr std::string_view kGemma3Defaults =
     R"({"head_dim": 256, "num_attention_heads": 8, "num_key_value_heads": 4,
         "sliding_window": 4096, "tie_word_embeddings": true, "vocab_size": 262208})";
 constexpr std::string_view kGemma3nDefaults = R"({"tie_word_embeddings": true})";
+constexpr std::string_view kGemma4Defaults =
+    R"({"enable_moe_block": false, "global_head_dim": 512, "head_dim": 256,
+        "hidden_size_per_layer_input": 256, "num_key_value_heads": 4, "sliding_window": 512, "tie_word_embeddings": true,
+        "vocab_size": 262144, "vocab_size_per_layer_input": 262144})";
+constexpr std::string_view kGemma4UnifiedDefaults =
+    R"({"enable_moe_block": false, "global_head_dim": 512, "head_dim": 256,
+        "hidden_size_per_layer_input": 0,
+        "num_key_value_heads": 4, "sliding_window": 1024, "tie_word_embeddings": true, "vocab_size": 262144,
+        "vocab_size_per_layer_input": 262144})";
 constexpr std::string_view kLlama4Defaults = R"({"head_dim": 128, "n_shared_experts": 1})";
 constexpr std::string_view kDeepseekV3Defaults =
     R"({"first_k_dense_replace": 3, "n_shared_experts": 1})";
@@ -151,12 +167,31 @@ constexpr HfModelType gemma3n(std::string_view name) {
           .remark = kPerLayerInputs};
 }
 
+constexpr HfModelType gemma4(std::string_view name, std::string_view defaults) {
+  return {.name = name,
+          .window = WindowRule::between,
+          .full_every = 6,
+          .shares_key_values = true,
+          .tables = Tables::per_layer,
+          .is_gemma4 = true,
+          .defaults = defaults,
+          .remark = kGemma4Norms};
+}
+
 constexpr HfModelType llama4(std::string_view name) {
   return {.name = name,
           .window = WindowRule::chunks,
           .full_every = 4,
           .expert_width = ExpertWidth::intermediate_size,
           .defaults = kLlama4Defaults};
+}
+
+constexpr HfModelType minimax_m3(std::string_view name) {
+  return {.name = name,
+          .indexer = Indexing::present,
+          .expert_width = ExpertWidth::intermediate_size,
+          .dtype = AbsentDtype::bf16,
+          .remark = kIndexKeys};
 }
 
 constexpr HfModelType with_gated_delta(std::string_view name) {
@@ -242,6 +277,10 @@ constexpr std::array kModelTypes{
     gemma3("gemma3_text"),
     gemma3n("gemma3n"),
     gemma3n("gemma3n_text"),
+    gemma4("gemma4", kGemma4Defaults),
+    gemma4("gemma4_text", kGemma4Defaults),
+    gemma4("gemma4_unified", kGemma4UnifiedDefaults),
+    gemma4("gemma4_unified_text", kGemma4UnifiedDefaults),
     HfModelType{.name = "glm4", .defaults = kOwnHead, .remark = kNormsBehind},
     HfModelType{.name = "glm4_moe", .defaults = kGlm4Defaults},
     HfModelType{
@@ -279,6 +318,9 @@ constexpr std::array kModelTypes{
     HfModelType{.name = "minimax_m2",
                 .expert_width = ExpertWidth::intermediate_size,
                 .dtype = AbsentDtype::bf16},
+    minimax_m3("minimax_m3"),
+    minimax_m3("minimax_m3_vl"),
+    minimax_m3("minimax_m3_vl_text"),
     HfModelType{
         .name = "ministral3", .window = WindowRule::all_layers, .defaults = R"({"head_dim": 128})"},
     HfModelType{.name = "mistral", .head_dim = Absent::derived, .window = WindowRule::all_layers},

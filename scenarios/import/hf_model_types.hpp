@@ -76,6 +76,7 @@ struct HfModelType {
   Drafter drafter = Drafter::uncounted;
   bool has_mtp_map = false;          // `mtp` describes layers of multi-token prediction
   bool is_zaya = false;              // convolutions on queries and keys, a router of three layers
+  bool is_gemma4 = false;            // longer heads in full attention, a dense MLP beside experts
   bool is_hunyuan = false;           // has keys of attention that the model does not use
   std::string_view parallel_key;     // says whether attention and MLP are added in one step
   std::string_view attention_block;  // its name among modules; empty: self_attn or attn

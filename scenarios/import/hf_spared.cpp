@@ -29,11 +29,12 @@ struct ProjectionsOf {
   Matrices operator()(const GroupedAttention& a) const {
     const double queries = d * as_double(a.num_heads) * as_double(a.head_dim);
     const double gate = a.output_gate == OutputGate::present ? queries : 0;
-    const double keys =
-        a.key_values == KeyValues::own ? d * as_double(a.num_kv_heads) * as_double(a.head_dim) : 0;
+    const double keys = d * as_double(a.num_kv_heads) * as_double(a.head_dim);
+    const double num_keys = a.key_values == KeyValues::shared ? 0 : 1;
+    const double num_values = num_projections(a.key_values) - num_keys;
     return {{{"q_proj", "qkv_proj", "query_key_value"}, queries + gate},
-            {{"k_proj", "qkv_proj", "query_key_value"}, keys},
-            {{"v_proj", "qkv_proj", "query_key_value"}, keys}};
+            {{"k_proj", "qkv_proj", "query_key_value"}, num_keys * keys},
+            {{"v_proj", "qkv_proj", "query_key_value"}, num_values * keys}};
   }
 
   Matrices operator()(const LatentAttention& a) const {
@@ -78,7 +79,7 @@ double indexer_weights(const Attention& attention, double d) {
 /// All matrices of an attention. What is small, such as a decay, goes with the output projection.
 Matrices attention_matrices(const Attention& attention, double d) {
   Matrices matrices = std::visit(ProjectionsOf{d}, attention);
-  matrices.push_back({{"indexer", "indexer.wq_b"}, indexer_weights(attention, d)});
+  matrices.push_back({{"indexer", "indexer.wq_b", "index_q_proj"}, indexer_weights(attention, d)});
   double rest = num_weights(attention, d);
   for (const NamedMatrix& matrix : matrices) rest -= matrix.weights;
   matrices.push_back({{"o_proj", "out_proj", "dense"}, rest});
@@ -147,6 +148,23 @@ SparedPart attention_part(const HfModel& model, const Architecture& architecture
   return part;
 }
 
+/// In layers with experts the dense MLP of Gemma 4 is what others call shared experts.
+ModuleAliases shared_names(const HfModelType& type) {
+  if (type.is_gemma4) return {"mlp"};
+  return {"mlp.shared_experts", "mlp.shared_expert", "mlp.shared_mlp", "feed_forward.shared_expert",
+          "block_sparse_moe.shared_experts"};
+}
+
+ModuleAliases routed_names(const HfModelType& type) {
+  if (type.is_gemma4) return {"experts", "experts.N"};
+  return {"mlp.experts",
+          "mlp.experts.N",
+          "feed_forward.experts",
+          "feed_forward.experts.N",
+          "block_sparse_moe.experts",
+          "block_sparse_moe.experts.N"};
+}
+
 }  // namespace
 
 std::vector<SparedPart> spared_parts(const HfModel& model, const Architecture& architecture,
@@ -167,14 +185,10 @@ std::vector<SparedPart> spared_parts(const HfModel& model, const Architecture& a
                    {"mlp", "feed_forward"}, without_experts, named);
       continue;
     }
-    add_matrices(
-        shared, mlp_matrices(weights.common),
-        {"mlp.shared_experts", "mlp.shared_expert", "mlp.shared_mlp", "feed_forward.shared_expert"},
-        with_experts, named);
+    add_matrices(shared, mlp_matrices(weights.common), shared_names(model.type), with_experts,
+                 named);
     add_matrices(routed, mlp_matrices(as_double(experts->num_experts) * weights.per_expert),
-                 {"mlp.experts", "mlp.experts.N", "feed_forward.experts", "feed_forward.experts.N",
-                  "block_sparse_moe.experts", "block_sparse_moe.experts.N"},
-                 with_experts, named);
+                 routed_names(model.type), with_experts, named);
   }
   return {attention_part(model, architecture, named), std::move(dense), std::move(shared),
           std::move(routed)};

@@ -147,13 +147,15 @@ std::vector<ImportedRecord> engram_tables(const HfModel& model) {
   return tables;
 }
 
-/// Gemma 3n: a short vector for each layer and token, of the token's own row and of a projection of
-/// its embedding; a gate and a projection in each layer take it in.
+/// Gemma 3n and 4: a short vector for each layer and token, of the token's own row and of a
+/// projection of its embedding; a gate and a projection in each layer take it in.
 std::vector<ImportedRecord> per_layer_tables(const HfModel& model) {
   HfConfig& config = model.config;
   const std::string why = "of the embeddings for each layer";
   const ConfigValue rows = config.at({"vocab_size_per_layer_input"}, why);
-  const ConfigValue each = at_most(config.at({"hidden_size_per_layer_input"}, why), kMaxHeadDim);
+  const ConfigValue size = config.at({"hidden_size_per_layer_input"}, why);
+  if (size.count(Range::non_negative) == 0) return {};
+  const ConfigValue each = at_most(size, kMaxHeadDim);
   const Count width = model.num_decoder_layers * each.count();
   return {table(model, rows, rows.count(), width, 3 * model.hidden_size * width,
                 fmt::format("{}, {} x {} layers; a projection of the embedding, and a gate and a "

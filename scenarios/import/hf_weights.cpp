@@ -268,6 +268,13 @@ void warn_of_targets(const Checkpoint& file, ConfigSection& section) {
   }
 }
 
+void warn_of_wide_activations(const Checkpoint& file, const ConfigValue& format) {
+  file.model.warn(fmt::format(
+      "{} {} keeps activations in 16 bits. Engines widen such weights to bf16; products "
+      "are counted at the rate of nvfp4, which is too fast.",
+      format.path(), format.word()));
+}
+
 /// Formats of the library compressed-tensors.
 WeightStorage compressed(const Checkpoint& file, ConfigSection& section) {
   const ConfigValue format = section.at({"format"}, "how weights are stored");
@@ -285,6 +292,7 @@ WeightStorage compressed(const Checkpoint& file, ConfigSection& section) {
       bits->fail("must be 4");
     if (const auto size = weights.find({"group_size"}); size && size->count() != 16)
       size->fail("must be 16");
+    if (!group.find({"input_activations"})) warn_of_wide_activations(file, format);
     return in_nvfp4(file, section, format);
   }
   if (format.word() != "mxfp4-pack-quantized")
@@ -307,6 +315,7 @@ WeightStorage optimised(const Checkpoint& file, ConfigSection& section) {
     algorithm.fail("must be NVFP4, W4A16_NVFP4 or FP8");
   const auto group = section.find({"group_size"});
   if (group && group->count() != 16) group->fail("must be 16");
+  if (algorithm.word() == "W4A16_NVFP4") warn_of_wide_activations(file, algorithm);
   return in_nvfp4(file, section, algorithm);
 }
 

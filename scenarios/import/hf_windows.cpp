@@ -43,6 +43,7 @@ Windows windows_by_type(const HfModel& model, const ConfigValue& types) {
       types.fail(fmt::format("holds '{}'; must be {} or {}", printable(word), full, narrow));
     sees_window.push_back(word == narrow);
   }
+  if (model.type.is_gemma4 && sees_window.back()) types.fail("the last layer must see all tokens");
   return windows_of(model, sees_window, types.path(), fmt::format("layer_types has {}", narrow));
 }
 
@@ -89,7 +90,7 @@ Windows windows_between(const HfModel& model) {
   std::vector<bool> sees_window;
   for (Count i = 0; i < model.num_decoder_layers; ++i) sees_window.push_back((i + 1) % step != 0);
   // In transformers the last layer of such a model sees all tokens.
-  if (every && has_letters(*every)) sees_window.back() = false;
+  if (model.type.is_gemma4 || (every && has_letters(*every))) sees_window.back() = false;
   std::string path =
       every ? every->path()
             : fmt::format("1 of {} layers full as in transformers' {}", step, model.type.name);

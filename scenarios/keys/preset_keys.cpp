@@ -51,7 +51,8 @@ const std::array kModel{
         "grouped, latent: absent if not written"),
     key(choice, "attention[].key_values", kNames<KeyValues>,
         "grouped: shared layers read the keys and values of an earlier one, and have neither "
-        "projections nor cache for them; compressed: the same of summaries; own if absent"),
+        "projections nor cache for them; with one_projection, one projection makes keys and "
+        "values; compressed: own or shared summaries; own if absent"),
     key(count, "attention[].conv_width",
         "linear: of the short convolutions on q, k and v; grouped: of one on q and k, which mixes the "
         "elements of a head"),

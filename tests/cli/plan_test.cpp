@@ -197,6 +197,11 @@ TEST_F(PlanCommand, TakesASettingInPlaceOfItsOwnBatch) {
   const Outcome outcome = ask({"--devices", "8", "--set", "workload.decode.sequences=8"});
   EXPECT_EQ(outcome.errors, "");
   EXPECT_NE(outcome.output.find("of 8 sequences in all"), std::string::npos) << outcome.output;
+  // The command names each key once, with the share of a replica.
+  const std::string key = "--set workload.decode.sequences=";
+  const std::size_t first = outcome.output.find(key);
+  ASSERT_NE(first, std::string::npos) << outcome.output;
+  EXPECT_EQ(outcome.output.find(key, first + 1), std::string::npos) << outcome.output;
 }
 
 TEST_F(PlanCommand, FailsWhereNoneKeepsTheLimit) {

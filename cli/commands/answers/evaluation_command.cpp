@@ -52,6 +52,17 @@ std::vector<std::string> limit_settings(const PlanOptions& options, const Study&
   return settings;
 }
 
+/// Of settings of the same key the last alone, which is the one that holds.
+std::vector<std::string> last_of_each_key(const std::vector<std::string>& settings) {
+  const auto key = [](const std::string& setting) { return setting.substr(0, setting.find('=')); };
+  std::vector<std::string> last;
+  for (const std::string& setting : settings) {
+    std::erase_if(last, [&](const std::string& it) { return key(it) == key(setting); });
+    last.push_back(setting);
+  }
+  return last;
+}
+
 /// The command that evaluates a plan of `source`.
 std::string evaluation_of(const PlanOptions& options, const PlanSource& source,
                           const PlannedPlacement& plan) {
@@ -63,7 +74,8 @@ std::string evaluation_of(const PlanOptions& options, const PlanSource& source,
     settings.push_back("workload.decode.context=" + options.question.context);
   for (std::string& setting : limit_settings(options, source.own))
     settings.push_back(std::move(setting));
-  for (const std::string& setting : settings) command += " --set " + shell_word(setting);
+  for (const std::string& setting : last_of_each_key(settings))
+    command += " --set " + shell_word(setting);
   return command;
 }
 

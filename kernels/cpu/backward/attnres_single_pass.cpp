@@ -142,11 +142,10 @@ void aim_at_next(const Token<T>& token, std::size_t num_passes) {
   aim(token, num_rows, num_passes);
 }
 
-/// body(columns) for chunks of a row that stay in L1 while all sources meet them.
+/// body(columns) for chunks of a row.
 template <class Body>
-HWY_INLINE void for_each_chunk(std::size_t size, const Body& body) {
-  for (std::size_t i = 0; i < size; i += kSinglePassBackwardColumns)
-    body(Columns{i, std::min(i + kSinglePassBackwardColumns, size)});
+HWY_INLINE void for_each_chunk(std::size_t size, std::size_t chunk, const Body& body) {
+  for (std::size_t i = 0; i < size; i += chunk) body(Columns{i, std::min(i + chunk, size)});
 }
 
 template <class T>
@@ -259,7 +258,7 @@ template <class T>
 HWY_INLINE void mix_in_chunks(const Token<T>& token, float* mix, float* lanes, RowDots* dots) {
   clear(mix, token.size);
   std::fill_n(lanes, token.num_sources * kLanes, 0.0F);
-  for_each_chunk(token.size, [&](Columns columns) DEPTHCOST_INLINED {
+  for_each_chunk(token.size, kSinglePassBackwardColumns, [&](Columns columns) DEPTHCOST_INLINED {
     for_each_group<kScoreGroup>(token.num_sources,
                                 [&](std::size_t first, auto size) DEPTHCOST_INLINED {
                                   mix_group<T, size.value>(token, columns, first, mix);
@@ -388,13 +387,15 @@ HWY_INLINE void single_pass_backward_by(const AttnResSinglePassBackward<T>& op, 
   RowDots* dots = workspace.dots.at_least(most);
   float* weights = workspace.weights.at_least(most);
   SourceGradient* gradients = workspace.gradients.at_least(most);
-  Fetcher fetcher;
+  Fetcher fetcher(source_fetching<T>());
   Token<T> token{.op = op,
                  .size = d,
                  .sources = workspace.sources.at_least(most),
                  .weights = weights,
                  .fetched = workspace.fetched.at_least(most + 1),
                  .fetcher = fetcher};
+  // Where nothing is fetched, memory gives long stretches of a row faster.
+  const std::size_t chunk = fetcher.is_off() ? d : kSinglePassBackwardColumns;
   for_each_block(d, [&](std::size_t i, auto where) HWY_ATTR {
     store_raw(shared.query + i, load_for<T>(op.query + i, where));
   });
@@ -421,7 +422,7 @@ HWY_INLINE void single_pass_backward_by(const AttnResSinglePassBackward<T>& op, 
     gradients_of(op, token, dots, norm, gradients);
     if constexpr (kStore == GradientStore::add)
       aim_at_next(token, num_even_groups<kLeftGroup>(token.num_sources));
-    for_each_chunk(d, [&](Columns columns) DEPTHCOST_INLINED {
+    for_each_chunk(d, chunk, [&](Columns columns) DEPTHCOST_INLINED {
       if (op.norm.gain != nullptr) undo_norm(token, columns, norm, shared);
       for_each_even_group<kLeftGroup>(
           token.num_sources, [&](std::size_t first, auto size) DEPTHCOST_INLINED {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 
+#include "kernels/cpu/primitives/fetch_ahead.hpp"
 #include "kernels/cpu/tuning.hpp"
 
 namespace depthcost::cpu {
@@ -11,9 +12,16 @@ namespace depthcost::cpu {
 /// the hardware's prefetchers, and a pass over rows in cache would leave memory idle.
 class Fetcher {
  public:
+  Fetcher() = default;
+  /// One that does nothing if `fetching` is off.
+  explicit Fetcher(RowFetching fetching) : fetching_(fetching) {}
+
+  bool is_off() const { return fetching_ == RowFetching::off; }
+
   /// The rows that `step` fetches from now on, spread over `num_steps` steps.
   void aim(const char* const* rows, std::size_t num_rows, std::size_t row_bytes,
            std::size_t num_steps) {
+    if (is_off()) return;
     row_ = rows;
     last_row_ = rows + num_rows;
     row_bytes_ = row_bytes;
@@ -44,6 +52,7 @@ class Fetcher {
     }
   }
 
+  RowFetching fetching_ = RowFetching::on;
   const char* const* row_ = nullptr;
   const char* const* last_row_ = nullptr;
   std::size_t row_bytes_ = 0;

@@ -82,11 +82,14 @@ constexpr BackwardElsewhere kMhcBackwardElsewhere[]{
      .layer = tile_kernels_backward},
     {.name = "the least", .source = "[ours] REFERENCES.md, backward", .layer = least_mhc_backward}};
 
+constexpr std::array kMhcBackwardBounds{one_pass};
+
 constexpr BackwardRule kMhcBackward{.layer = mhc_backward_layer,
                                     .activations = dynamic_streams_keep<mhc_scalars>,
                                     .recompute_layers = best_stream_recomputation,
                                     .gradients = mhc_gradients,
-                                    .elsewhere = kMhcBackwardElsewhere};
+                                    .elsewhere = kMhcBackwardElsewhere,
+                                    .bounds = kMhcBackwardBounds};
 
 /// The norm of the plain mean of all streams: m r, 1 w.
 Launches mean_exit(const SchemeLayer& last, Schedule schedule) {
@@ -128,7 +131,8 @@ constexpr BackwardRule kMeanExitBackward{.layer = mean_exit_backward,
                                          .activations = mean_exit_keep,
                                          .recompute_layers = best_stream_recomputation,
                                          .gradients = mhc_gradients,
-                                         .elsewhere = kMhcBackwardElsewhere};
+                                         .elsewhere = kMhcBackwardElsewhere,
+                                         .bounds = kMhcBackwardBounds};
 
 double layer_parameters(const SchemeLayer& at) {
   return at.layer > at.num_layers ? 0 : mhc_parameters(at);

@@ -9,6 +9,7 @@
 #include "model/decision/memory_remedy.hpp"
 #include "model/evaluation/scheme_verdict.hpp"
 #include "model/schemes/list.hpp"
+#include "model/step/workload.hpp"
 #include "model/training/training_memory.hpp"
 #include "reports/formats/numbers.hpp"
 #include "reports/topics/budgets/budget_section.hpp"
@@ -157,10 +158,10 @@ std::string other_schedules_text(const Evaluation& e, const LargestPart& part) {
   for (const StepRow& row : e.step)
     if (row.path == part.at->path && row.workload == part.at->workload && row.overhead &&
         row.schedule != part.at->schedule && row.schedule != Schedule::unfused)
-      texts.push_back(
-          fmt::format("{} {}{}", schedule_label(row.path->scheme, row.schedule),
-                      format_value_beside(row.overhead->value, part.budget.limit, Sign::minus_only),
-                      fate_text(e, part, row)));
+      texts.push_back(fmt::format(
+          "{} {}{}", schedule_label_in(row.workload.kind, row.path->scheme, row.schedule),
+          format_value_beside(row.overhead->value, part.budget.limit, Sign::minus_only),
+          fate_text(e, part, row)));
   if (texts.empty()) return "";
   const std::optional<Schedule> shipped = part.at->path->scheme.rule->shipped;
   const bool is_served = part.at->workload.kind != WorkloadKind::training;
@@ -178,11 +179,16 @@ std::string fitting_text(const Evaluation& e, const LargestPart& part) {
                      limit_text(part.budget), other_schedules_text(e, part));
 }
 
+/// The schedule, as the step that decides has it.
+std::string schedule_text(const SchemeVerdict& verdict) {
+  const WorkloadKind kind = verdict.time ? verdict.time->at->workload.kind : WorkloadKind::decode;
+  return schedule_label_in(kind, verdict.path->scheme, verdict.schedule);
+}
+
 /// The line about a scheme that does not fit at some points.
 std::string unfitting_line(const Evaluation& e, const SchemeVerdict& verdict) {
   const Scheme& scheme = verdict.path->scheme;
-  const std::string start =
-      fmt::format("`{}`, {}", name(scheme), schedule_label(scheme, verdict.schedule));
+  const std::string start = fmt::format("`{}`, {}", name(scheme), schedule_text(verdict));
   if (fits_with_none(e, verdict))  // which a line in front has said
     return verdict.time ? fmt::format("{}. {}", start, fitting_text(e, *verdict.time)) : "";
   const KeptMemory kept = kept_under(e, scheme);
@@ -224,9 +230,8 @@ std::vector<Remedy> without_schedules(const SchemeVerdict& verdict) {
 /// What is said of one scheme. Without an architecture the memory of training is not known.
 std::string verdict_line(const Evaluation& e, const SchemeVerdict& verdict) {
   if (verdict.memory) return unfitting_line(e, verdict);
-  std::string text =
-      fmt::format("`{}`, {}: {}", name(verdict.path->scheme),
-                  schedule_label(verdict.path->scheme, verdict.schedule), name(verdict.fate));
+  std::string text = fmt::format("`{}`, {}: {}", name(verdict.path->scheme), schedule_text(verdict),
+                                 name(verdict.fate));
   if (verdict.written)
     return fmt::format("{}. {}{}", text, budget_text(*verdict.written),
                        remedy_text(verdict.remedies));

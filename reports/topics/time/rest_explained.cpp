@@ -56,8 +56,10 @@ std::string rates_text(const Study& study) {
   if (const auto& rate = machine.tensor_rate ? machine.tensor_rate : machine.vector_rate)
     text += ", " + format_flop_rate(*rate);
   if (machine.fp8_rate)
-    text += fmt::format(", or {} for weights of 8{} bits", format_flop_rate(*machine.fp8_rate),
-                        machine.mxfp4_rate ? " and 4" : "");
+    text += fmt::format(", or {} for weights in fp8{}", format_flop_rate(*machine.fp8_rate),
+                        machine.mxfp4_rate ? " or mxfp4" : "");
+  if (machine.nvfp4_rate)
+    text += fmt::format(", or {} for weights in nvfp4", format_flop_rate(*machine.nvfp4_rate));
   return text;
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 
+#include "model/step/workload.hpp"
 #include "reports/formats/numbers.hpp"
 #include "reports/topics/time/launch_section.hpp"
 #include "reports/topics/time/rest_section.hpp"
@@ -226,7 +227,8 @@ Table step_table(const Evaluation& evaluation, WorkloadId workload) {
                right(std::string(kShareColumn)), "dominant", "evidence"}};
   for (const StepRow& row : evaluation.step)
     if (row.workload == workload)
-      table.add(name(row.path->scheme), schedule_label(row.path->scheme, row.schedule),
+      table.add(name(row.path->scheme),
+                schedule_label_in(workload.kind, row.path->scheme, row.schedule),
                 format_seconds(row.delta, Sign::always), overhead_text(evaluation, row),
                 row.share ? format_ratio(*row.share) : std::string(kNothing), name(row.dominant),
                 name(row.delta.evidence));

@@ -398,7 +398,7 @@ Table training_path_table(const Evaluation& evaluation) {
   Table table{{"scheme", "schedule", right("forward"), right("backward"), right("recompute"),
                right("gradient sums")}};
   for (const TrainingRun& run : evaluation.training.runs)
-    table.add(name(run.path->scheme), schedule_label(run.path->scheme, run.schedule),
+    table.add(name(run.path->scheme), training_schedule_label(run.path->scheme, run.schedule),
               format_seconds(run.forward), format_seconds(run.backward),
               seconds_or_dash(run.recompute), format_d(run.accumulation_d));
   return table;
@@ -408,7 +408,7 @@ Table training_step_table(const Evaluation& evaluation) {
   Table table{{"scheme", "schedule", right("step"), right("bubble"), right("communication"),
                right("reduction")}};
   for (const TrainingRun& run : evaluation.training.runs)
-    table.add(name(run.path->scheme), schedule_label(run.path->scheme, run.schedule),
+    table.add(name(run.path->scheme), training_schedule_label(run.path->scheme, run.schedule),
               format_seconds(run.makespan + run.reduction), format_ratio(run.bubble),
               seconds_or_dash(run.communication), seconds_or_dash(run.reduction));
   return table;
@@ -440,7 +440,7 @@ Table training_throughput_table(const Evaluation& evaluation) {
     if (run.schedule != quoted_schedule(evaluation.study, *run.path)) continue;
     const auto all = throughput_of(evaluation, run);
     if (!all) continue;
-    table.add(name(run.path->scheme), schedule_label(run.path->scheme, run.schedule),
+    table.add(name(run.path->scheme), training_schedule_label(run.path->scheme, run.schedule),
               rounded_count(all->tokens_per_second),
               rounded_count(all->tokens_per_second_and_device), format_flop_rate(all->model_rate),
               format_ratio(utilization_of(evaluation, run, *all)));

@@ -40,12 +40,14 @@ Table shape_table(const std::vector<TrainingShape>& shapes) {
 
 std::string shapes_text(const Study& study, const std::vector<TrainingShape>& shapes) {
   std::string text = fmt::format(
-      "The same weights and tokens in fewer, wider decoder layers or more, narrower ones: all widths "
-      "scaled alike; heads, experts, stages and blocks as many as they are. `residual path`: what "
-      "`{}` as `{}` adds to the step with the standard residual of the same shape. `memory`: of a "
-      "device; {}. `published loss`: standard, AttnRes of [attnres] Fig. 7 at the same d / L_b, of "
-      "models with 0.23 G active parameters and 6.5e19 FLOPs of training, at the H / L_b of theirs "
-      "that is nearest. A loss there is no prediction for a model of this size.",
+      "The same weights and tokens, in fewer and wider or in more and narrower decoder layers. All "
+      "widths are scaled alike. Heads, experts, stages and blocks stay as many as they are. "
+      "`layers`: decoder layers, L_b. `d / L_b`: the hidden size over them. `residual path`: what `{}` as `{}` adds "
+      "to the step with the standard residual of the same shape. `memory`: of a device; {}. "
+      "`published loss`: of the standard residual and of AttnRes at the same d / L_b, in [attnres] "
+      "Fig. 7. Its models have 0.23 G active parameters and took 6.5e19 FLOPs of training. The "
+      "figure has several ratios of heads to decoder layers; the nearest to this model's is taken. A "
+      "loss there is no prediction for a model of this size.",
       name(study.path.scheme), name(study.schedule),
       study.machine->memory_capacity
           ? fmt::format("it has {}", format_bytes(*study.machine->memory_capacity))

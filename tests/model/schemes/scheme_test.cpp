@@ -439,6 +439,19 @@ TEST(Schemes, ShipNoBound) {
   EXPECT_EQ(schedule_label(Scheme{schemes::kMhc}, Schedule::one_pass), "one_pass");
 }
 
+/// No kernel makes mHC's gradients in one pass, though one makes its update so.
+TEST(Schemes, HaveBoundsOfTheirBackwardPass) {
+  const Scheme mhc{schemes::kMhc};
+  EXPECT_FALSE(is_bound(mhc, Schedule::one_pass));
+  EXPECT_TRUE(is_training_bound(mhc, Schedule::one_pass));
+  EXPECT_FALSE(is_training_bound(mhc, Schedule::two_pass));
+  EXPECT_EQ(training_schedule_label(mhc, Schedule::one_pass), "one_pass (bound)");
+  EXPECT_EQ(training_schedule_label(mhc, Schedule::two_pass), "two_pass");
+  EXPECT_TRUE(is_training_bound(Scheme{schemes::kGatedResidual}, Schedule::one_pass));
+  for (const SchemeRule* rule : scheme_rules())
+    EXPECT_FALSE(is_training_bound(Scheme(*rule), shipped_schedule(Scheme(*rule)))) << rule->id;
+}
+
 /// f32 in a model of two bytes is two d-vectors, in a model of four one.
 TEST(Schemes, CountAStreamInItsType) {
   const auto moved = [](std::string_view id, const SchemeParameters& parameters) {

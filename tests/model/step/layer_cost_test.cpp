@@ -322,6 +322,20 @@ TEST(GroupedAttentionCost, MayReadWhatAnEarlierLayerKeeps) {
   EXPECT_EQ(shared.core.value, own.core.value);
 }
 
+// A layer of Gemma 4 31B that sees all tokens: behind its norms a key is no value.
+TEST(GroupedAttentionCost, MayMakeKeysAndValuesByOneProjection) {
+  GroupedAttention gemma{.num_heads = 32, .num_kv_heads = 4, .head_dim = 512, .window = {}};
+  const AttentionCost own = attention_cost(gemma, 5376, {999, 1}, 1);
+  gemma.key_values = KeyValues::one_projection;
+  const AttentionCost one = attention_cost(gemma, 5376, {999, 1}, 1);
+  EXPECT_EQ(one.weights, 5376.0 * 68 * 512);
+  EXPECT_EQ(own.weights - one.weights, 5376.0 * 4 * 512);
+  EXPECT_EQ(one.stored_elements, 1000.0 * 2 * 4 * 512);
+  EXPECT_EQ(one.read_elements, own.read_elements);
+  EXPECT_EQ(one.written_elements, own.written_elements);
+  EXPECT_EQ(one.core.value, own.core.value);
+}
+
 // ZAYA1-8B: ten groups of 128 x 128 elements, for two tokens.
 TEST(GroupedAttentionCost, MayMixQueriesAndKeysOverTokens) {
   GroupedAttention zaya{.num_heads = 8, .num_kv_heads = 2, .head_dim = 128, .window = {}};

@@ -171,6 +171,20 @@ TEST(Recommendation, NeverTakesABound) {
   EXPECT_EQ(std::count(front.begin(), front.end(), bound), 0);
 }
 
+/// one_pass of mHC is the cheapest of its schedules, and no kernel makes its gradients.
+TEST(Recommendation, NeverTrainsByABound) {
+  Study study = test::training_study();
+  study.path = {Scheme{schemes::kMhc, {.num_streams = 4}}, study.path.num_layers};
+  const SweptAxis axis{
+      .key = SweptKey::schedule,
+      .values = {static_cast<Count>(Schedule::fused), static_cast<Count>(Schedule::two_pass),
+                 static_cast<Count>(Schedule::one_pass)}};
+  const Sweep sweep(study, {axis}, 1);
+  const auto any = [](const SweepPoint&) { return true; };
+  EXPECT_LT(cost_at(sweep.point(0, 2), Cost::training), cost_at(sweep.point(0, 1), Cost::training));
+  EXPECT_EQ(cheapest_choice(sweep, 0, any), 1U);
+}
+
 /// Without budgets the paper's 2 % at decode and 4 % in training hold.
 TEST(Recommendation, StaysWithinThePaperWhereTheScenarioIsSilent) {
   const Sweep sweep = sweep_of(kimi({}));

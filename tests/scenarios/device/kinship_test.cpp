@@ -127,7 +127,8 @@ TEST(Kinship, KnowsWhoseKernelsRun) {
 TEST(Kinship, KnowsWhereFourBitsAreMultiplied) {
   EXPECT_FALSE(device_of("h200_sxm").machine.mxfp4_rate.has_value());
   EXPECT_EQ(device_of("b200_sxm").machine.mxfp4_rate, device_of("b200_sxm").machine.fp8_rate);
-  EXPECT_EQ(device_of("b200_sxm").machine.nvfp4_rate, device_of("b200_sxm").machine.fp8_rate);
+  EXPECT_EQ(device_of("b200_sxm").machine.nvfp4_rate,
+            1.6 * device_of("b200_sxm").machine.fp8_rate.value());
   EXPECT_TRUE(device_of("mi355x").machine.mxfp4_rate.has_value());
   EXPECT_FALSE(device_of("mi355x").machine.nvfp4_rate.has_value());
 }

@@ -444,6 +444,10 @@ INSTANTIATE_TEST_SUITE_P(
          attention(
              "kind: compressed, decoder_layers: 2, heads: 8, head_dim: 1, q_rank: 1, output_rank: 1, output_groups: 1, window: 1, key_values: shared"),
          "it.yaml:6:144: error: conflicting key 'key_values' (needs ratio)"},
+        {"OneProjectionOfSummaries",
+         attention(
+             "kind: compressed, decoder_layers: 2, heads: 8, head_dim: 1, q_rank: 1, output_rank: 1, output_groups: 1, window: 1, ratio: 4, key_values: one_projection"),
+         "it.yaml:6:154: error: invalid attention[].key_values 'one_projection' (attention of kind compressed has one projection in any case)"},
         {"CandidatesOfNoIndexer",
          attention(
              "kind: compressed, decoder_layers: 2, heads: 8, head_dim: 1, q_rank: 1, output_rank: 1, output_groups: 1, window: 1, ratio: 4, key_values: shared, top_k: 4, candidates: 5"),

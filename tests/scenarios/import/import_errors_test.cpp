@@ -53,17 +53,17 @@ const std::string kLayers = "\"num_hidden_layers\": 32";
 const std::string kExtra = "\"pretraining_tp\": 1";
 const std::string kRatios = "\"compress_ratios\": [128";
 const std::string kKnown =
-    "RefinedWeb, RefinedWebModel, apertus, arcee, bailing_moe, bailing_moe_v2, cohere, "
-    "cohere2, deepseek_v2, deepseek_v3, deepseek_v32, deepseek_v4, deepseek_v41, "
-    "deepseek_v41_text, dots1, ernie4_5, ernie4_5_moe, exaone4, falcon, gemma2, gemma3, "
-    "gemma3_text, gemma3n, gemma3n_text, glm4, glm4_moe, glm4_moe_lite, glm5_next, "
-    "glm5_next_text, glm_moe_dsa, gpt2, gpt_oss, granite, granitemoe, hunyuan_v1_dense, "
-    "hunyuan_v1_moe, hy_v3, kimi_k2, kimi_linear, llama, llama4, llama4_text, mimo, "
-    "minimax_m2, ministral3, mistral, mistral4, mixtral, nemotron, olmo2, olmo3, phi3, "
-    "phimoe, qwen2, qwen2_5_vl, qwen2_5_vl_text, qwen2_moe, qwen2_vl, qwen2_vl_text, "
-    "qwen3, qwen3_5, qwen3_5_moe, qwen3_5_moe_text, qwen3_5_text, qwen3_moe, qwen3_next, "
-    "qwen3_vl, qwen3_vl_moe, qwen3_vl_moe_text, qwen3_vl_text, qwen4_exp, "
-    "qwen4_exp_text, seed_oss, smollm3, starcoder2, zaya";
+    "RefinedWeb, RefinedWebModel, apertus, arcee, bailing_moe, bailing_moe_v2, cohere, cohere2, "
+    "deepseek_v2, deepseek_v3, deepseek_v32, deepseek_v4, deepseek_v41, deepseek_v41_text, dots1, "
+    "ernie4_5, ernie4_5_moe, exaone4, falcon, gemma2, gemma3, gemma3_text, gemma3n, gemma3n_text, "
+    "gemma4, gemma4_text, gemma4_unified, gemma4_unified_text, glm4, glm4_moe, glm4_moe_lite, "
+    "glm5_next, glm5_next_text, glm_moe_dsa, gpt2, gpt_oss, granite, granitemoe, "
+    "hunyuan_v1_dense, hunyuan_v1_moe, hy_v3, kimi_k2, kimi_linear, llama, llama4, llama4_text, "
+    "mimo, minimax_m2, minimax_m3, minimax_m3_vl, minimax_m3_vl_text, ministral3, mistral, "
+    "mistral4, mixtral, nemotron, olmo2, olmo3, phi3, phimoe, qwen2, qwen2_5_vl, qwen2_5_vl_text, "
+    "qwen2_moe, qwen2_vl, qwen2_vl_text, qwen3, qwen3_5, qwen3_5_moe, qwen3_5_moe_text, "
+    "qwen3_5_text, qwen3_moe, qwen3_next, qwen3_vl, qwen3_vl_moe, qwen3_vl_moe_text, "
+    "qwen3_vl_text, qwen4_exp, qwen4_exp_text, seed_oss, smollm3, starcoder2, zaya";
 
 INSTANTIATE_TEST_SUITE_P(
     Values, BadConfig,
@@ -258,10 +258,10 @@ INSTANTIATE_TEST_SUITE_P(
          "5:28: error: invalid first_k_dense_replace '62' (the model has 61 decoder layers)"},
         {"StepWithoutAFirstLayer", "qwen3_235b", "\"attention_bias\": false",
          "\"moe_layer_freq\": 2",
-         "3:21: error: invalid moe_layer_freq '2' (without first_k_dense_replace it must be 1)"},
+         "3:21: error: invalid moe_layer_freq '2' (without first_k_dense_replace it must be 1 or a list)"},
         {"ListWithoutAFirstLayer", "qwen3_235b", "\"attention_bias\": false",
          "\"moe_layer_freq\": [1]",
-         "3:21: error: invalid moe_layer_freq (without first_k_dense_replace it must be 1)"},
+         "3:21: error: invalid moe_layer_freq (1 entries; the model has 94 decoder layers)"},
         {"UnknownWordForAnMlp", "glm_5_3_flash", "\"mlp_layer_types\": [\"dense\"",
          "\"mlp_layer_types\": [\"wide\"",
          "44:24: error: invalid text_config.mlp_layer_types (holds 'wide'; must be dense or "

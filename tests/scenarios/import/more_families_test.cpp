@@ -49,6 +49,13 @@ TEST_P(ImportedFamily, HasItsWeights) {
   EXPECT_NEAR(GetParam().counted / GetParam().published, 1, GetParam().within);
 }
 
+/// A list's entries so many times over.
+std::string repeated(int times, const std::string& entries) {
+  std::string list = entries;
+  for (int i = 1; i < times; ++i) list += ", " + entries;
+  return list;
+}
+
 const std::string kNormsBehind =
     "Outputs of attention and MLP are normalised before they are added; the residual path is "
     "counted as one with a norm of the stream before each layer.";
@@ -110,6 +117,170 @@ INSTANTIATE_TEST_SUITE_P(
                         {"kind=grouped decoder_layers=28 heads=28 kv_heads=4 head_dim=128"},
                         {"kind=dense decoder_layers=28 width=18944"},
                         {}}),
+    [](const auto& row) { return row.param.name; });
+
+// Looked up 2026-11-29. MiniMax-M3: MiniMaxM3VLTextConfig of transformers @01a05aad; its
+// config.json as public code quotes it; 60 x 6144 x 136 x 128 + 57 x (6144 x 5 x 128 + 129 x 3 x
+// 6144 x 3072 + 128 x 6144) + 3 x 3 x 6144 x 12288 + 2 x 200064 x 6144; 428e9 with vision by its
+// card.
+INSTANTIATE_TEST_SUITE_P(
+    MiniMax, ImportedFamily,
+    testing::Values(
+        Row{"minimax_m3",
+            R"({"model_type": "minimax_m3_vl", "text_config": {"attention_output_gate": false,
+                "dense_intermediate_size": 12288, "dtype": "bfloat16", "head_dim": 128,
+                "hidden_act": "swigluoai", "hidden_size": 6144, "intermediate_size": 3072,
+                "moe_layer_freq": [)" +
+                repeated(3, "0") + ", " + repeated(57, "1") + R"(], "n_shared_experts": 1,
+                "num_attention_heads": 64, "num_experts_per_tok": 4, "num_hidden_layers": 60,
+                "num_key_value_heads": 4, "num_local_experts": 128, "num_reward_heads": 0, "qk_norm_type": "per_head",
+                "rotary_dim": 64, "scoring_func": "sigmoid", "shared_intermediate_size": 3072,
+                "sparse_attention_config": {"sparse_attention_freq": [)" +
+                repeated(3, "0") + ", " + repeated(57, "1") + R"(], "sparse_block_size": 128,
+                "sparse_disable_index_value": [)" +
+                repeated(3, "0") + ", " + repeated(57, "1") + R"(], "sparse_index_dim": 128,
+                "sparse_init_block": 0, "sparse_local_block": 1, "sparse_num_index_heads": 4,
+                "sparse_score_type": "max", "sparse_topk_blocks": 16,
+                "use_sparse_attention": true}, "tie_word_embeddings": false,
+                "use_gemma_norm": true, "use_qk_norm": true, "use_routing_bias": true,
+                "vocab_size": 200064}, "img_token_compression_config": {
+                "image_token_compression_method": "patch_merge", "spatial_merge_size": 2},
+                "vision_config": {"hidden_size": 1280,
+                "num_hidden_layers": 32}})",
+            426173792256.0,
+            428e9,
+            kDigits,
+            {"kind=grouped decoder_layers=3 heads=64 kv_heads=4 head_dim=128",
+             "kind=grouped decoder_layers=57 heads=64 kv_heads=4 head_dim=128 top_k=2048 "
+             "index_heads=4 index_dim=128"},
+            {"kind=dense decoder_layers=3 width=12288",
+             "kind=experts decoder_layers=57 experts=128 active=4 shared=1 width=3072"},
+            {"The cache holds keys of the indexer too, in kv_dtype; an engine that keeps them in fp8 "
+             "needs fewer bytes."}},
+        Row{"minimax_m3_saved",
+            R"({"model_type": "minimax_m3_vl", "dtype": "bfloat16", "text_config": {
+                "dense_intermediate_size": 12288, "head_dim": 128, "hidden_size": 6144,
+                "index_block_size": 128, "index_head_dim": 128, "index_local_blocks": 1,
+                "index_n_heads": 4, "index_topk_blocks": 16, "intermediate_size": 3072,
+                "layer_types": [)" +
+                repeated(3, "\"full_attention\"") + ", " + repeated(57, "\"minimax_m3_sparse\"") +
+                R"(], "mlp_layer_types": [)" + repeated(3, "\"dense\"") + ", " +
+                repeated(57, "\"sparse\"") +
+                R"(], "model_type": "minimax_m3_vl_text", "n_shared_experts": 1,
+                "num_attention_heads": 64, "num_experts_per_tok": 4, "num_hidden_layers": 60,
+                "num_key_value_heads": 4, "num_local_experts": 128,
+                "shared_intermediate_size": 3072, "tie_word_embeddings": false,
+                "vocab_size": 200064}})",
+            426173792256.0,
+            428e9,
+            kDigits,
+            {"kind=grouped decoder_layers=3 heads=64 kv_heads=4 head_dim=128",
+             "kind=grouped decoder_layers=57 heads=64 kv_heads=4 head_dim=128 "
+             "top_k=2048 index_heads=4 index_dim=128"},
+            {"kind=dense decoder_layers=3 width=12288",
+             "kind=experts decoder_layers=57 experts=128 active=4 shared=1 width=3072"},
+            {"The cache holds keys of the indexer too, in kv_dtype; an engine that keeps "
+             "them in fp8 needs fewer bytes."}}),
+    [](const auto& row) { return row.param.name; });
+
+// Looked up 2026-11-29, Gemma4TextConfig and Gemma4UnifiedTextConfig of transformers @008e5743; the
+// numbers as public code quotes the configs. 31B: 50 x 5376 x 96 x 256 + 10 x 5376 x 68 x 512 + 60
+// x 3 x 5376 x 21504 + 262144 x 5376; 12B alike. 26B-A4B: 25 x 2816 x 48 x 256 + 5 x 2816 x 34 x
+// 512 + 30 x (131 x 3 x 2816 x 704 + 128 x 2816) + 262144 x 2816; its dense MLP is as wide as three
+// experts. E2B: 12 x 1536 x 18 x 256 + 3 x 1536 x 18 x 512 + 16 x 1536 x 16 x 256 + 4 x 1536 x 16 x
+// 512 + 55 x 3 x 1536 x 6144 + 262144 x (1536 + 35 x 256) + 3 x 1536 x 35 x 256; 2.3e9 weights
+// beside the embeddings for each layer by its card. The others' are 30.7e9, 12e9 and 25.2e9.
+const std::string kGemma4 =
+    "Outputs of attention and MLP are normalised before they are added; the residual path is "
+    "counted as one with a norm of the stream before each layer. Each decoder layer multiplies the "
+    "stream by a number, layers with experts normalise it three times, and embeddings for each "
+    "layer, where a model has them, add to it. None of this is counted.";
+INSTANTIATE_TEST_SUITE_P(
+    Gemma4, ImportedFamily,
+    testing::Values(Row{"gemma4_31b",
+                        R"({"model_type": "gemma4", "text_config": {"attention_bias": false,
+                "attention_k_eq_v": true, "dtype": "bfloat16", "enable_moe_block": false,
+                "final_logit_softcapping": 30.0, "global_head_dim": 512, "head_dim": 256,
+                "hidden_size": 5376, "hidden_size_per_layer_input": 0, "intermediate_size": 21504,
+                "model_type": "gemma4_text", "moe_intermediate_size": null,
+                "num_attention_heads": 32, "num_experts": null, "num_global_key_value_heads": 4,
+                "num_hidden_layers": 60, "num_key_value_heads": 16, "num_kv_shared_layers": 0,
+                "sliding_window": 1024, "tie_word_embeddings": true, "top_k_experts": null,
+                "use_bidirectional_attention": "vision", "use_double_wide_mlp": false,
+                "vocab_size": 262144, "vocab_size_per_layer_input": 262144},
+                "tie_word_embeddings": true, "vision_config": {"hidden_size": 1152}})",
+                        30696013824.0,
+                        30.7e9,
+                        kDigits,
+                        {"kind=grouped decoder_layers=50 heads=32 kv_heads=16 head_dim=256 "
+                         "window=1024",
+                         "kind=grouped decoder_layers=10 heads=32 kv_heads=4 head_dim=512 "
+                         "key_values=one_projection"},
+                        {"kind=dense decoder_layers=60 width=21504"},
+                        {kGemma4}},
+                    Row{"gemma4_12b",
+                        R"({"model_type": "gemma4_unified", "text_config": {
+                "attention_k_eq_v": true, "dtype": "bfloat16", "global_head_dim": 512,
+                "head_dim": 256, "hidden_size": 3840, "intermediate_size": 15360,
+                "model_type": "gemma4_unified_text", "num_attention_heads": 16,
+                "num_global_key_value_heads": 1, "num_hidden_layers": 48,
+                "num_key_value_heads": 8, "num_kv_shared_layers": 0, "sliding_window": 1024,
+                "tie_word_embeddings": true, "use_bidirectional_attention": "vision",
+                "vocab_size": 262144}, "audio_config": {"audio_embed_dim": 640}})",
+                        11906580480.0,
+                        12e9,
+                        kDigits,
+                        {"kind=grouped decoder_layers=40 heads=16 kv_heads=8 head_dim=256 "
+                         "window=1024",
+                         "kind=grouped decoder_layers=8 heads=16 kv_heads=1 head_dim=512 "
+                         "key_values=one_projection"},
+                        {"kind=dense decoder_layers=48 width=15360"},
+                        {kGemma4, kDefaults}},
+                    Row{"gemma4_26b",
+                        R"({"model_type": "gemma4", "text_config": {"attention_k_eq_v": true,
+                "dtype": "bfloat16", "enable_moe_block": true, "global_head_dim": 512,
+                "head_dim": 256, "hidden_size": 2816, "hidden_size_per_layer_input": 0,
+                "intermediate_size": 2112, "model_type": "gemma4_text",
+                "moe_intermediate_size": 704, "num_attention_heads": 16, "num_experts": 128,
+                "num_global_key_value_heads": 2, "num_hidden_layers": 30,
+                "num_key_value_heads": 8, "num_kv_shared_layers": 0, "sliding_window": 1024,
+                "tie_word_embeddings": true, "top_k_experts": 8, "use_double_wide_mlp": false,
+                "vocab_size": 262144, "vocab_size_per_layer_input": 262144}})",
+                        25232441344.0,
+                        25.2e9,
+                        kDigits,
+                        {"kind=grouped decoder_layers=25 heads=16 kv_heads=8 head_dim=256 "
+                         "window=1024",
+                         "kind=grouped decoder_layers=5 heads=16 kv_heads=2 head_dim=512 "
+                         "key_values=one_projection"},
+                        {"kind=experts decoder_layers=30 experts=128 active=8 shared=3 width=704"},
+                        {kGemma4}},
+                    Row{"gemma4_e2b",
+                        R"({"model_type": "gemma4", "text_config": {"attention_k_eq_v": false,
+                "dtype": "bfloat16", "enable_moe_block": false, "global_head_dim": 512,
+                "head_dim": 256, "hidden_size": 1536, "hidden_size_per_layer_input": 256,
+                "intermediate_size": 6144, "layer_types": [)" +
+                            repeated(7,
+                                     R"("sliding_attention", "sliding_attention",
+                "sliding_attention", "sliding_attention", "full_attention")") +
+                            R"(], "model_type": "gemma4_text", "num_attention_heads": 8,
+                "num_global_key_value_heads": null, "num_hidden_layers": 35,
+                "num_key_value_heads": 1, "num_kv_shared_layers": 20, "sliding_window": 512,
+                "tie_word_embeddings": true, "use_double_wide_mlp": true, "vocab_size": 262144,
+                "vocab_size_per_layer_input": 262144}})",
+                        4628283392.0,
+                        2.3e9 + 262144.0 * 35 * 256,
+                        kDigits,
+                        {"kind=grouped decoder_layers=12 heads=8 kv_heads=1 head_dim=256 "
+                         "window=512",
+                         "kind=grouped decoder_layers=3 heads=8 kv_heads=1 head_dim=512",
+                         "kind=grouped decoder_layers=16 heads=8 kv_heads=1 head_dim=256 "
+                         "window=512 key_values=shared",
+                         "kind=grouped decoder_layers=4 heads=8 kv_heads=1 head_dim=512 "
+                         "key_values=shared"},
+                        {"kind=dense decoder_layers=15 width=6144",
+                         "kind=dense decoder_layers=20 width=12288"},
+                        {kGemma4}}),
     [](const auto& row) { return row.param.name; });
 
 // Looked up 2026-11-29, in transformers @008e5743 where no other source is named. Ministral-3-8B,

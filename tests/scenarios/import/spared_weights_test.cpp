@@ -47,6 +47,7 @@ const std::string kNvfp4 =
 const std::string kCompressedNvfp4 =
     "\"quant_method\": \"compressed-tensors\", \"format\": \"nvfp4-pack-quantized\", "
     "\"ignore\": [\"lm_head\"], \"config_groups\": {\"group_0\": {\"targets\": [\"Linear\"], "
+    "\"input_activations\": {\"num_bits\": 4, \"type\": \"float\", \"group_size\": 16}, "
     "\"weights\": {\"num_bits\": 4, \"type\": \"float\", \"group_size\": 16}}";
 
 /// What a list leaves in bf16.
@@ -232,7 +233,10 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         ListCase{"NoLayer", "qwen3_32b", kNvfp4 + "\"ignore\": [\"lm_head\"]", "nvfp4"},
         ListCase{"WithoutAList", "qwen3_32b",
-                 "\"quant_method\": \"modelopt\", \"quant_algo\": \"W4A16_NVFP4\"", "nvfp4"},
+                 "\"quant_method\": \"modelopt\", \"quant_algo\": \"W4A16_NVFP4\"",
+                 "nvfp4 | quantization_config.quant_algo W4A16_NVFP4 keeps activations in 16 bits. "
+                 "Engines widen such weights to bf16; products are counted at the rate of nvfp4, "
+                 "which is too fast."},
         ListCase{"EightBits", "qwen3_32b",
                  "\"quant_method\": \"modelopt\", \"quant_algo\": \"FP8\", \"exclude_modules\": "
                  "[\"lm_head\"]",
@@ -293,6 +297,41 @@ TEST(SparedLayers, OfADenseModelAreMissing) {
                 "llama_3_1_405b",
                 "\"quant_method\": \"fbgemm_fp8\", \"modules_to_not_convert\": " + list + "]")),
             too_small("77.1 GB", "fp8", "attention; dense MLPs of layers 0, 125"));
+}
+
+// Gemma 4 26B-A4B: 30 dense MLPs beside experts, of 3 x 2816 x 2112 = 17842176 weights each.
+// MiniMax-M3: shared experts of 57 layers, 3 x 6144 x 3072 = 56623104 each.
+TEST(SparedModules, HaveNamesOfTheirOwnInSomeFamilies) {
+  const std::string fp8 =
+      "\"quantization_config\": {\"quant_method\": \"modelopt\", \"quant_algo\": \"FP8\", "
+      "\"exclude_modules\": [\"lm_head\", \"{}\"]}";
+  const auto of = [&](std::string config, const std::string& module) {
+    std::string list = fp8;
+    list.replace(list.find("{}"), 2, module);
+    return said_of(import_config(config.insert(1, list + ", "), "it.json"));
+  };
+  EXPECT_EQ(of(R"({"model_type": "gemma4_text", "attention_k_eq_v": true, "dtype": "bfloat16",
+                "enable_moe_block": true, "hidden_size": 2816, "hidden_size_per_layer_input": 0,
+                "intermediate_size": 2112, "moe_intermediate_size": 704,
+                "num_attention_heads": 16, "num_experts": 128, "num_global_key_value_heads": 2,
+                "num_hidden_layers": 30, "num_key_value_heads": 8, "top_k_experts": 8})",
+               "*.mlp.*"),
+            too_small("0.535 GB", "fp8", "shared experts", "exclude_modules"));
+  std::string minimax = R"({"model_type": "minimax_m3", "dense_intermediate_size": 12288,
+                "head_dim": 128, "hidden_size": 6144, "index_block_size": 128,
+                "index_head_dim": 128, "index_n_heads": 4, "index_topk_blocks": 16,
+                "intermediate_size": 3072, "n_shared_experts": 1, "num_attention_heads": 64,
+                "num_experts_per_tok": 4, "num_hidden_layers": 60, "num_key_value_heads": 4,
+                "num_local_experts": 128, "vocab_size": 200064, "layer_types": [)";
+  for (int layer = 0; layer < 60; ++layer)
+    minimax += fmt::format("{}\"{}\"", layer == 0 ? "" : ", ",
+                           layer < 3 ? "full_attention" : "minimax_m3_sparse");
+  minimax += "], \"mlp_layer_types\": [";
+  for (int layer = 0; layer < 60; ++layer)
+    minimax += fmt::format("{}\"{}\"", layer == 0 ? "" : ", ", layer < 3 ? "dense" : "sparse");
+  minimax += "], \"tie_word_embeddings\": false}";
+  EXPECT_EQ(of(minimax, "*block_sparse_moe.shared_experts*"),
+            too_small("3.23 GB", "fp8", "shared experts", "exclude_modules"));
 }
 
 TEST(SparedLayers, AreTheSourceOfADtypeThatTheyDecide) {
