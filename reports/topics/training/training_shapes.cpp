@@ -42,7 +42,8 @@ std::string shapes_text(const Study& study, const std::vector<TrainingShape>& sh
   std::string text = fmt::format(
       "The same weights and tokens, in fewer and wider or in more and narrower decoder layers. All "
       "widths are scaled alike. Heads, experts, stages and blocks stay as many as they are. "
-      "`layers`: decoder layers, L_b. `d / L_b`: the hidden size over them. `residual path`: what `{}` as `{}` adds "
+      "`layers`: decoder layers, L_b. `d / L_b`: the hidden size over them. `residual path`: what "
+      "`{}` as `{}` adds "
       "to the step with the standard residual of the same shape. `memory`: of a device; {}. "
       "`published loss`: of the standard residual and of AttnRes at the same d / L_b, in [attnres] "
       "Fig. 7. Its models have 0.23 G active parameters and took 6.5e19 FLOPs of training. The "
