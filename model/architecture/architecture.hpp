@@ -201,7 +201,8 @@ enum class OutputHead : std::uint8_t { own, tied };
 struct LookupTable {
   Count rows = 0;
   Count width = 0;
-  Count projections = 0;  // weights of all of them together
+  Count projections = 0;             // weights of all of them together
+  std::optional<WeightDtype> dtype;  // of the rows; absent: that of the other weights
 };
 
 /// Layers behind the model that draft tokens, each a decoder layer with weights of its own. Layers

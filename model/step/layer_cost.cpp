@@ -229,6 +229,14 @@ double num_looked_up(const std::vector<LookupTable>& tables) {
   return elements;
 }
 
+Bytes bytes_of_rows(const Architecture& architecture) {
+  Bytes bytes;
+  for (const LookupTable& table : architecture.tables)
+    bytes += Bytes{as_double(table.rows) * as_double(table.width) *
+                   bytes_per_weight(table.dtype.value_or(architecture.weight_dtype))};
+  return bytes;
+}
+
 Count ranks_of_tokens(const Sharding& sharding) { return sharding.tensor * sharding.key_ranks; }
 
 double tokens_at_experts(double num_tokens, const Sharding& sharding) {

@@ -63,6 +63,7 @@ double num_projections(const std::vector<LookupTable>& tables);
 
 /// Elements of the tables themselves.
 double num_looked_up(const std::vector<LookupTable>& tables);
+Bytes bytes_of_rows(const Architecture& architecture);
 
 /// How a layer is spread: attention over `tensor` ranks, the keys that a token sees over
 /// `key_ranks` groups of those, all of which hold the same tokens, and experts over `expert` ranks:

@@ -59,9 +59,9 @@ DeviceParameters parameters_at(const Study& study, const Place& place) {
   add_layers(study, place.share, parameters);
   parameters.vocabulary = place.vocabularies * vocabulary_matrix(study);
   if (!place.has_tables) return parameters;
-  const double looked_up =
-      study.tables == TablePlacement::device ? num_looked_up(architecture.tables) : 0;
-  parameters.tables = (looked_up + num_projections(architecture.tables)) / tensor;
+  parameters.tables = num_projections(architecture.tables) / tensor;
+  if (study.tables == TablePlacement::device)
+    parameters.rows = num_looked_up(architecture.tables) / tensor;
   return parameters;
 }
 
@@ -141,10 +141,12 @@ double vocabulary_matrix(const Study& study) {
 Bytes device_weights(const Study& study) {
   const Architecture& architecture = *study.model.architecture;
   const DeviceParameters parameters = device_parameters(study);
+  const double row_bytes = parameters.rows == 0 ? 0 : bytes_of_rows(architecture).value;
   return Bytes{(parameters.layers + parameters.tables) *
                    bytes_per_weight(architecture.weight_dtype) +
                parameters.experts * bytes_per_weight(architecture.expert_dtype) +
-               (parameters.routers + parameters.vocabulary) * bytes_per_element(study.model.dtype)};
+               (parameters.routers + parameters.vocabulary) * bytes_per_element(study.model.dtype) +
+               row_bytes / as_double(study.tensor_parallel_size)};
 }
 
 Bytes device_cache(const Study& study, double num_sequences, const CachedSequence& sequence) {

@@ -17,12 +17,13 @@ struct DeviceParameters {
   double routers = 0;     // and latent projections, whole on every rank
   double experts = 0;     // routed
   double vocabulary = 0;  // embedding and head
-  double tables = 0;      // others, and their projections
+  double tables = 0;      // projections of what is looked up in other tables
+  double rows = 0;        // of these tables
 
   /// Layers without their routed experts.
   double dense_layers() const { return layers + routers; }
   /// All but the experts, which are spread in another way.
-  double dense() const { return dense_layers() + vocabulary + tables; }
+  double dense() const { return dense_layers() + vocabulary + tables + rows; }
 };
 
 /// Of the fullest stage. The model must have an architecture.

@@ -60,7 +60,8 @@ ModelState model_state(const Study& study, const ResidualPath& path, std::size_t
   add(state, training, parameters.dense_layers(), optimizer, replicas);
   add(state, training, parameters.experts, optimizer, expert_replicas(study).replicas);
   const double of_path = stage_share(study, stage) * path_parameters(study, path);
-  add(state, training, parameters.vocabulary + parameters.tables + of_path, kAdamwBytes, replicas);
+  add(state, training, parameters.vocabulary + parameters.tables + parameters.rows + of_path,
+      kAdamwBytes, replicas);
   add_gathered(state, study, parameters, stage);
   return state;
 }

@@ -236,9 +236,12 @@ LookupTable table_of(const Values& values, std::size_t index) {
   const auto member = [&](const std::string& name, Count most) {
     return large_count(values, "tables", index, name, most);
   };
-  return {.rows = member("rows", kMaxRows),
-          .width = member("width", kMaxWidth),
-          .projections = member("projections", kMaxProjections)};
+  const std::string dtype = fmt::format("tables[{}].dtype", index);
+  return {
+      .rows = member("rows", kMaxRows),
+      .width = member("width", kMaxWidth),
+      .projections = member("projections", kMaxProjections),
+      .dtype = values.has(dtype) ? std::optional(values.choice<WeightDtype>(dtype)) : std::nullopt};
 }
 
 /// The layer of `all` that the record names, from 1.

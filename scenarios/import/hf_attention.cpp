@@ -162,6 +162,8 @@ std::vector<ImportedRecord> sharing(const HfModel& model, const Windows& windows
     one->fail("with num_kv_shared_layers only false is understood");
   const Count first_shared = num_layers - num_shared.count();
   std::vector<ImportedRecord> records;
+  bool with_window = false;  // whether an earlier layer has keys and values of its own
+  bool without_window = false;
   for (const bool is_shared : {false, true})
     for (const bool has_window : {true, false}) {
       Count layers = 0;
@@ -170,6 +172,11 @@ std::vector<ImportedRecord> sharing(const HfModel& model, const Windows& windows
             windows.by_layer[static_cast<std::size_t>(i)] == has_window)
           ++layers;
       if (layers == 0) continue;
+      bool& has_source = has_window ? with_window : without_window;
+      if (is_shared && !has_source)
+        num_shared.fail(fmt::format("no earlier layer {} a window has keys and values to share",
+                                    has_window ? "with" : "without"));
+      has_source = true;
       RecordBuilder builder =
           windowed_record(model, windows.path, layers, has_window ? windows.window : std::nullopt);
       if (is_shared)
@@ -225,11 +232,8 @@ BlockIndexer section_indexer(const HfModel& model, const ConfigValue& value) {
   return indexer;
 }
 
-BlockIndexer flat_indexer(const HfModel& model) {
-  HfConfig& config = model.config;
-  config.ignore({"index_local_blocks"});
-  const std::string why = "of the indexer";
-  const ConfigValue types = config.at({"layer_types"}, "which layers have an indexer");
+/// Entries of layer_types.
+std::vector<bool> sparse_layers(const HfModel& model, const ConfigValue& types) {
   std::vector<bool> layers;
   for (const std::string& word : types.words()) {
     if (word != "full_attention" && word != "minimax_m3_sparse")
@@ -238,6 +242,14 @@ BlockIndexer flat_indexer(const HfModel& model) {
     layers.push_back(word == "minimax_m3_sparse");
   }
   require_one_per_layer(types, layers.size(), model.num_decoder_layers);
+  return layers;
+}
+
+BlockIndexer flat_indexer(const HfModel& model, const ConfigValue& types) {
+  HfConfig& config = model.config;
+  config.ignore({"index_local_blocks"});
+  const std::string why = "of the indexer";
+  std::vector<bool> layers = sparse_layers(model, types);
   return {.heads = config.at({"index_n_heads"}, why),
           .dim = config.at({"index_head_dim"}, why),
           .blocks = config.at({"index_topk_blocks"}, why),
@@ -247,10 +259,12 @@ BlockIndexer flat_indexer(const HfModel& model) {
 }
 
 BlockIndexer block_indexer(const HfModel& model) {
-  const auto section = model.config.find({"sparse_attention_config"});
-  if (!section) return flat_indexer(model);
-  BlockIndexer indexer = section_indexer(model, *section);
-  model.config.ignore({"layer_types"});  // made from the same flags
+  const auto types = model.config.find({"layer_types"});
+  if (types && !model.config.find({"sparse_attention_config"})) return flat_indexer(model, *types);
+  BlockIndexer indexer = section_indexer(
+      model, model.config.at({"sparse_attention_config"}, "which layers have an indexer"));
+  if (types && sparse_layers(model, *types) != indexer.layers)
+    types->fail(fmt::format("{} says otherwise", indexer.path));
   return indexer;
 }
 
@@ -263,7 +277,8 @@ std::vector<ImportedRecord> block_sparse(const HfModel& model) {
   const BlockIndexer indexer = block_indexer(model);
   const ConfigValue kv_heads = model.config.at(kKvHeads, "heads of keys and values");
   if (indexer.heads.count() != kv_heads.count())
-    indexer.heads.fail(fmt::format("must be as many as {}, {}", kv_heads.path(), kv_heads.count()));
+    indexer.heads.fail(fmt::format("{} is {}, and only equal ones are understood", kv_heads.path(),
+                                   kv_heads.count()));
   const Count num_sparse = std::count(indexer.layers.begin(), indexer.layers.end(), true);
   const Count num_full = model.num_decoder_layers - num_sparse;
   std::vector<ImportedRecord> records;

@@ -239,7 +239,9 @@ ImportedRecord dense_record(const HfModel& model, const Pattern& pattern) {
 /// The number of routed experts. Gemma 4 can switch them off.
 std::optional<ConfigValue> find_experts(const HfModel& model) {
   const auto is_on = model.config.find({"enable_moe_block"});
-  if (!is_on || is_on->flag()) return model.config.find(kExpertKeys);
+
+  if (!is_on) return model.config.find(kExpertKeys);
+  if (is_on->flag()) return model.config.at(kExpertKeys, "enable_moe_block is true");
   model.config.ignore(kExpertKeys);
   model.config.ignore(kActive);
   model.config.ignore(kExpertWidthKeys);

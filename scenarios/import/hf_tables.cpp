@@ -157,10 +157,15 @@ std::vector<ImportedRecord> per_layer_tables(const HfModel& model) {
   if (size.count(Range::non_negative) == 0) return {};
   const ConfigValue each = at_most(size, kMaxHeadDim);
   const Count width = model.num_decoder_layers * each.count();
-  return {table(model, rows, rows.count(), width, 3 * model.hidden_size * width,
-                fmt::format("{}, {} x {} layers; a projection of the embedding, and a gate and a "
-                            "projection in each layer",
-                            rows.path(), each.path(), model.num_decoder_layers))};
+  ImportedRecord record =
+      table(model, rows, rows.count(), width, 3 * model.hidden_size * width,
+            fmt::format("{}, {} x {} layers; a projection of the embedding, and a gate and a "
+                        "projection in each layer",
+                        rows.path(), each.path(), model.num_decoder_layers));
+  // Lists of what is quantised are of linear layers: an embedding stays in the model's dtype.
+  if (config.find({"quantization_config"}))
+    record.members.push_back({"dtype", import_dtype(model).value.text, size.position()});
+  return {record};
 }
 
 }  // namespace

@@ -91,6 +91,8 @@ const std::array kModel{
     required(key(count, "tables[].width", "elements of a row")),
     key(count, "tables[].projections",
         "weights that take in what is looked up, of all layers; a step reads them; none if absent"),
+    key(choice, "tables[].dtype", kNames<WeightDtype>,
+        "storage of the rows; weight_dtype if absent"),
     key(records, "draft",
         "one record: layers behind the model that draft tokens for speculative decoding"),
     required(key(count, "draft[].layers",

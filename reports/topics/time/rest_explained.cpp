@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "model/machine/chip.hpp"
 #include "model/step/workload.hpp"
 #include "model/training/rest_of_training.hpp"
 #include "model/training/training_work.hpp"
@@ -59,7 +60,10 @@ std::string rates_text(const Study& study) {
     text += fmt::format(", or {} for weights in fp8{}", format_flop_rate(*machine.fp8_rate),
                         machine.mxfp4_rate ? " or mxfp4" : "");
   if (machine.nvfp4_rate)
-    text += fmt::format(", or {} for weights in nvfp4", format_flop_rate(*machine.nvfp4_rate));
+    text += fmt::format(", or {} for weights in nvfp4, {} times fp8 as measured on a B200",
+                        format_flop_rate(*machine.nvfp4_rate), kNvfp4OverFp8);
+  else
+    text += "; weights in nvfp4 are widened to bf16, since this device has no units for them";
   return text;
 }
 

@@ -383,7 +383,7 @@ INSTANTIATE_TEST_SUITE_P(
         {"UnknownMethod", "gpt_oss_120b", "\"quant_method\": \"mxfp4\"",
          "\"quant_method\": \"bitsandbytes\"",
          "17:21: error: invalid quantization_config.quant_method 'bitsandbytes' (must be fp8, "
-         "fbgemm_fp8, mxfp4, awq, gptq, modelopt or compressed-tensors; in a file without "
+         "fbgemm_fp8, mxfp8, mxfp4, awq, gptq, modelopt or compressed-tensors; in a file without "
          "quantization_config the weights have the dtype of the model, which may be four times as "
          "large)"},
         {"NoMethod", "gpt_oss_120b", "\"quant_method\"", "\"x\"",

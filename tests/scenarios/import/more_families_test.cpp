@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "scenarios/import/import.hpp"
+#include "scenarios/text/input_error.hpp"
 #include "tests/scenarios/import/imported_records.hpp"
 
 namespace depthcost::more_families_test {
@@ -903,6 +904,74 @@ TEST(UnknownTypes, AreLikenedToThoseThatCountTheSame) {
   EXPECT_EQ(said_of("llama5", silu + ", \"sliding_window\": 512"),
             "unknown model_type 'llama5'" + kNothing);
   EXPECT_EQ(said_of("mix", silu), "unknown model_type 'mix'" + kNothing);
+}
+
+/// A config of Gemma 4 with six decoder layers, of which the last sees all tokens.
+std::string small_gemma4(const std::string& members) {
+  return R"({"model_type": "gemma4_text", "dtype": "bfloat16", "hidden_size": 64,
+"hidden_size_per_layer_input": 8, "intermediate_size": 128, "num_attention_heads": 4,
+"num_hidden_layers": 6, "num_key_value_heads": 2, )" +
+         members + "}";
+}
+
+TEST(ImportedGemma4, RefusesWhatItsKeysContradict) {
+  EXPECT_EQ(error_of(small_gemma4("\"enable_moe_block\": false")), "");
+  EXPECT_EQ(error_of(small_gemma4("\"num_kv_shared_layers\": 2")),
+            "invalid num_kv_shared_layers '2' (no earlier layer without a "
+            "window has keys and values to share)");
+  EXPECT_EQ(error_of(small_gemma4("\"enable_moe_block\": true, \"num_experts\": null")),
+            "missing key 'n_routed_experts' or 'num_experts' or "
+            "'num_local_experts' or 'moe_num_experts' (enable_moe_block is true)");
+  EXPECT_EQ(error_of(small_gemma4("\"use_bidirectional_attention\": \"all\"")),
+            "invalid use_bidirectional_attention 'all' (only vision is "
+            "understood)");
+  EXPECT_EQ(
+      error_of(small_gemma4("\"layer_types\": [" + repeated(6, "\"sliding_attention\"") + "]")),
+      "invalid layer_types (the last layer must see all tokens)");
+}
+
+/// What is quantised are linear layers. A table of embeddings stays in the model's dtype.
+TEST(ImportedGemma4, KeepsTheDtypeOfItsTables) {
+  const ImportedModel plain =
+      import_config(small_gemma4("\"tie_word_embeddings\": true"), "it.json");
+  EXPECT_EQ(records_of(plain.tables), Lines{"rows=262144 width=48 projections=9216"});
+  const ImportedModel quantised = import_config(
+      small_gemma4("\"quantization_config\": {\"quant_method\": \"modelopt\", \"quant_algo\": "
+                   "\"NVFP4\", \"exclude_modules\": [\"lm_head\"]}"),
+      "it.json");
+  EXPECT_EQ(records_of(quantised.tables),
+            Lines{"rows=262144 width=48 projections=9216 dtype=bf16"});
+}
+
+TEST(ImportedMiniMaxM3, RefusesListsThatDiffer) {
+  const std::string start =
+      R"({"model_type": "minimax_m3", "dense_intermediate_size": 128, "dtype": "bfloat16",
+"head_dim": 16, "hidden_size": 64, "intermediate_size": 32, "moe_layer_freq": [0, 1],
+"num_attention_heads": 4, "num_experts_per_tok": 1, "num_hidden_layers": 2, "vocab_size": 64,
+"num_local_experts": 4, "tie_word_embeddings": false, "num_key_value_heads": 2, )";
+  const auto with = [&](const std::string& flags, const std::string& disabled, int heads,
+                        const std::string& more) {
+    return start + more + "\"sparse_attention_config\": {\"sparse_attention_freq\": " + flags +
+           ", \"sparse_disable_index_value\": " + disabled +
+           fmt::format(
+               ", \"sparse_block_size\": 4, \"sparse_index_dim\": 8, "
+               "\"sparse_num_index_heads\": {}, \"sparse_topk_blocks\": 2}}}}",
+               heads);
+  };
+  EXPECT_EQ(error_of(with("[0, 1]", "[0, 1]", 2, "")), "");
+  EXPECT_EQ(error_of(with("[0, 1]", "[1, 0]", 2, "")),
+            "invalid sparse_attention_config.sparse_disable_index_value (an "
+            "indexer that has values is not understood)");
+  EXPECT_EQ(error_of(with("[0, 1]", "[0, 1]", 1, "")),
+            "invalid sparse_attention_config.sparse_num_index_heads '1' "
+            "(num_key_value_heads is 2, and only equal ones are understood)");
+  EXPECT_EQ(error_of(with("[0, 1]", "[0, 1]", 2,
+                          "\"layer_types\": [\"minimax_m3_sparse\", \"full_attention\"], ")),
+            "invalid layer_types (sparse_attention_config.sparse_attention_freq "
+            "says otherwise)");
+  EXPECT_EQ(error_of(start + "\"use_qk_norm\": true}"),
+            "missing key 'sparse_attention_config' (which layers have an "
+            "indexer)");
 }
 
 }  // namespace

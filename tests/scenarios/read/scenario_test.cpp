@@ -66,6 +66,26 @@ TEST(SchemeKeys, SayWhereTheyChangeNothing) {
             Texts{});
 }
 
+/// What nobody can run is an answer that is asked for, and a warning.
+TEST(Schedules, WarnWhereTheyAreABound) {
+  const auto warned = [](const std::string& residual, const std::string& workload) {
+    return value_warnings(
+        parsed("model: {num_layers: 40, hidden_size: 1024, dtype: bf16}\nhardware: h100_sxm\n"
+               "residual: {" +
+               residual + "}\nworkload: {" + workload + "}\n")
+            .values);
+  };
+  using Texts = std::vector<std::string>;
+  const std::string decode = "decode: {sequences: [1]}";
+  const std::string training = "training: {sequence_length: 128, micro_batches: 8}";
+  EXPECT_EQ(warned("scheme: mhc, schedule: one_pass", decode), Texts{});
+  EXPECT_EQ(warned("scheme: mhc, schedule: two_pass", training), Texts{});
+  EXPECT_EQ(warned("scheme: mhc, schedule: one_pass", training),
+            Texts{"one_pass is a bound of mhc in training: no kernel is known that reaches it."});
+  EXPECT_EQ(warned("scheme: gated_residual, schedule: one_pass", decode),
+            Texts{"one_pass is a bound of gated_residual: no kernel is known that reaches it."});
+}
+
 // --- whose kernels ---
 
 TEST(Implementation, OfAFrameworkRunsUnfused) {
