@@ -41,6 +41,18 @@ std::string share_text(const Estimate<double>& share) {
   return fmt::format("{} [{}, {}]", share.value, share.low, share.high);
 }
 
+bool has_nvfp4(const Architecture& architecture) {
+  return architecture.weight_dtype == WeightDtype::nvfp4 ||
+         architecture.expert_dtype == WeightDtype::nvfp4;
+}
+
+std::string nvfp4_text(const Machine& machine) {
+  if (!machine.nvfp4_rate)
+    return "; weights in nvfp4 are widened to bf16, since this device has no units for them";
+  return fmt::format(", or {} for weights in nvfp4, {} times fp8 as measured on a B200",
+                     format_flop_rate(*machine.nvfp4_rate), kNvfp4OverFp8);
+}
+
 /// What bytes and operations are divided by.
 std::string rates_text(const Study& study) {
   const Machine& machine = *study.machine;
@@ -59,11 +71,7 @@ std::string rates_text(const Study& study) {
   if (machine.fp8_rate)
     text += fmt::format(", or {} for weights in fp8{}", format_flop_rate(*machine.fp8_rate),
                         machine.mxfp4_rate ? " or mxfp4" : "");
-  if (machine.nvfp4_rate)
-    text += fmt::format(", or {} for weights in nvfp4, {} times fp8 as measured on a B200",
-                        format_flop_rate(*machine.nvfp4_rate), kNvfp4OverFp8);
-  else
-    text += "; weights in nvfp4 are widened to bf16, since this device has no units for them";
+  if (has_nvfp4(*study.model.architecture)) text += nvfp4_text(machine);
   return text;
 }
 

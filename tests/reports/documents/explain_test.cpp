@@ -185,6 +185,28 @@ TEST(Explain, SubstitutesTheNumbersOfTheRest) {
   has("rest.decode/100.launches", "489 x kernels of attention, launched as graph: 0.008 ms");
 }
 
+/// How nvfp4 is multiplied is said where a model has it.
+TEST(Explain, SaysHowFourBitsAreMultiplied) {
+  Study study = test::modelled_study();
+  study.decode->sequences = {100};
+  const auto said = [&] {
+    return to_text(explained(evaluate(study), "rest.decode/100.attention"));
+  };
+  EXPECT_EQ(said().find("nvfp4"), std::string::npos) << said();
+  study.model.architecture->weight_dtype = WeightDtype::nvfp4;
+  study.machine->nvfp4_rate.reset();
+  EXPECT_NE(
+      said().find("; weights in nvfp4 are widened to bf16, since this device has no units for "
+                  "them"),
+      std::string::npos)
+      << said();
+  study.machine->nvfp4_rate = FlopsPerSecond{8e15};
+  EXPECT_NE(said().find(", or 8.00 PFLOP/s for weights in nvfp4, 1.6 times fp8 as measured on a "
+                        "B200"),
+            std::string::npos)
+      << said();
+}
+
 /// Beside the sequences of a step, the chunk of a prompt that it takes along.
 TEST(Explain, NamesThePromptOfAPass) {
   Study study = test::modelled_study();
