@@ -68,6 +68,20 @@ TEST(DeviceWeights, LeaveRowsOfTablesToTheHost) {
   EXPECT_NEAR(device_weights(study).value - without, 4000 * per_weight / 8, 1e-3);
 }
 
+/// Rows may have a type of their own; what takes them in has that of the other weights.
+TEST(DeviceWeights, CountRowsInTheirType) {
+  Study study = kimi_on(8, {});
+  const double per_weight = bytes_per_weight(study.model.architecture->weight_dtype);
+  const double without = device_weights(study).value;
+  study.model.architecture->tables = {
+      {.rows = 1000, .width = 8, .projections = 4000, .dtype = WeightDtype::f32},
+      {.rows = 500, .width = 4, .projections = 0}};
+  EXPECT_NEAR(device_weights(study).value - without, (8000 * 4 + (4000 + 2000) * per_weight) / 8,
+              1e-3);
+  study.tables = TablePlacement::host;
+  EXPECT_NEAR(device_weights(study).value - without, 4000 * per_weight / 8, 1e-3);
+}
+
 /// The first of what would keep the row's budget.
 std::string remedy_of(const BudgetRow& row) {
   return row.remedies.empty() ? "" : row.remedies.front().change;
