@@ -365,7 +365,7 @@ Profile fit(const Samples& samples, const std::string& part) {
   choose_form(samples, profile);
   profile.noise = noise_of(samples);
   profile.write_allocate = write_allocate_of(samples);
-  judge(samples, profile);
+  set_errors(samples, profile);
   return profile;
 }
 

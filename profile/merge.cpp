@@ -101,7 +101,7 @@ double typical_noise(const std::vector<NodeProfile>& nodes) {
 
 /// Adds `speed` to each node that stands outside in it: further from the median than cutoff(n)
 /// robust standard deviations, and than a machine differs from itself.
-void judge_speed(const std::vector<Speeds>& speeds, Speed speed, double noise,
+void check_speed(const std::vector<Speeds>& speeds, Speed speed, double noise,
                  std::vector<NodeFinding>& findings) {
   const auto i = static_cast<std::size_t>(speed);
   std::vector<double> values;
@@ -127,7 +127,7 @@ std::vector<NodeFinding> findings_of(const std::vector<NodeProfile>& nodes) {
     for (std::size_t i = 0; i < speeds[node].size(); ++i)
       if (speeds[node][i]) findings[node].faster[i] = std::expm1(*speeds[node][i]);
   for (const Speed speed : kEnumerators<Speed>)
-    judge_speed(speeds, speed, typical_noise(nodes), findings);
+    check_speed(speeds, speed, typical_noise(nodes), findings);
   return findings;
 }
 

@@ -92,7 +92,7 @@ void choose_kernels(const Samples& samples, const Evaluation& evaluation,
   measured.unmeasured.assign(unmeasured.begin(), unmeasured.end());
 }
 
-/// As fitted: nothing is judged again.
+/// As fitted: its errors stay.
 void read_trust(const Values& values, MeasuredKernels& measured) {
   const Profile stored = profile_in(values);
   for (const Accuracy& accuracy : stored.accuracy)

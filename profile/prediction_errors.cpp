@@ -119,7 +119,7 @@ std::vector<Comparison> predictions(const Machine& machine, const Samples& sampl
   return comparisons;
 }
 
-void judge(const Samples& samples, Profile& profile) {
+void set_errors(const Samples& samples, Profile& profile) {
   std::vector<double> ratios;
   each_kernel(samples, Cases::calibration, [&](const KernelSample& kernel) {
     ratios.push_back(ratio_of(profile.machine, kernel));

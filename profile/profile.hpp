@@ -92,7 +92,7 @@ std::vector<Ceiling> measured_ceilings(const Samples& samples);
 void set_curves(const Samples& samples, Profile& profile);
 
 /// Sets residuals, coverage and accuracy of a profile whose machine is complete.
-void judge(const Samples& samples, Profile& profile);
+void set_errors(const Samples& samples, Profile& profile);
 
 /// The machine of `profile` with one kind of ceilings.
 Machine machine_with(const Profile& profile, Ceilings ceilings);

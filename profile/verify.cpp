@@ -80,19 +80,19 @@ void compare_fit(const Values& published, const Values& refitted,
                                      printable(value.texts.front())));
 }
 
-/// Judges the published machine in place of the refitted one: one that is near enough to be the
-/// same must also predict what is published.
-void judge_published_machine(const LoadedProfile& loaded, Profile& refitted) {
-  Profile judged;
-  judged.machine = loaded.profile.machine;
-  judged.machine.residual = Machine{}.residual;
-  judged.machine.operation_residuals.clear();
-  judge(loaded.samples, judged);
-  refitted.machine.residual = judged.machine.residual;
-  refitted.machine.operation_residuals = judged.machine.operation_residuals;
-  refitted.coverage = judged.coverage;
-  refitted.operation_coverage = judged.operation_coverage;
-  refitted.accuracy = judged.accuracy;
+/// Takes the errors of the published machine in place of the refitted one's: a machine that is near
+/// enough to be the same must also predict what is published.
+void set_errors_of_published(const LoadedProfile& loaded, Profile& refitted) {
+  Profile as_predicted;
+  as_predicted.machine = loaded.profile.machine;
+  as_predicted.machine.residual = Machine{}.residual;
+  as_predicted.machine.operation_residuals.clear();
+  set_errors(loaded.samples, as_predicted);
+  refitted.machine.residual = as_predicted.machine.residual;
+  refitted.machine.operation_residuals = as_predicted.machine.operation_residuals;
+  refitted.coverage = as_predicted.coverage;
+  refitted.operation_coverage = as_predicted.operation_coverage;
+  refitted.accuracy = as_predicted.accuracy;
 }
 
 /// An update of two arrays takes as long as a copy where stores read their lines first, and 1.5
@@ -192,7 +192,7 @@ std::vector<std::string> verify(const std::string& path) {
   Values values = profile_values(to_yaml(refitted), path);
   // If the machine is another one, its predictions need not be compared.
   if (is_same_machine(loaded.values, values)) {
-    judge_published_machine(loaded, refitted);
+    set_errors_of_published(loaded, refitted);
     values = profile_values(to_yaml(refitted), path);
   }
   compare_fit(loaded.values, values, findings);

@@ -43,7 +43,8 @@ std::vector<std::string> notes_of(const KernelTrace& trace) {
   std::vector<std::string> notes;
   if (trace.other_devices > 0)
     notes.push_back(fmt::format(
-        "Kernels of device '{}' alone, which has most; {} left out.", printable(trace.device),
+        "Only kernels of device '{}' are counted, because it has the most; {} left out.",
+        printable(trace.device),
         counted(trace.other_devices, "other device is", "other devices are")));
   if (trace.without_duration > 0)
     notes.push_back(counted(trace.without_duration, "kernel without a duration was left out.",

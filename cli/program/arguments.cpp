@@ -115,7 +115,7 @@ void add_family(CLI::App& app, Command& chosen) {
 
 void add_check(CLI::App& app, Command& chosen) {
   auto options = std::make_shared<CheckOptions>();
-  auto* command = add_command(app, "check", "budgets and fits: 0 hold, 1 broken, 2 bad input",
+  auto* command = add_command(app, "check", "budgets and fits: exit code 1 if one is surely broken",
                               {"depthcost check scenarios/kimi_k3_8xb300.yaml",
                                "depthcost check scenarios/*.yaml --junit budgets.xml --github",
                                "depthcost check --model config.json --hardware b300_sxm --tensor 8 "
@@ -218,7 +218,7 @@ void add_mixing(CLI::App& app, Command& chosen) {
   command
       ->add_option("--weights", options->question.weights, "JSON file of weights; random if absent")
       ->type_name(completed::kFile);
-  command->add_option("--seed", options->question.seed, "of random numbers")
+  command->add_option("--seed", options->question.seed, "seed of the random numbers")
       ->check(CLI::Range(Count{0}, kMaxExactCount))
       ->capture_default_str();
   command->add_option("--streams", options->question.num_streams, "m of mhc and hc_static");
@@ -263,7 +263,8 @@ void add_compare(CLI::App& app, Command& chosen) {
   auto options = std::make_shared<CompareOptions>();
   auto* command = add_command(
       app, "compare",
-      "predicted against measured: 0 all gates hold, 1 one does not, 77 samples of another machine",
+      "predicted against measured; exit code 1 if a gate does not hold, 77 if the samples are "
+      "of another machine",
       {"depthcost compare scenarios/profiles/xeon_granite_rapids_vm.yaml",
        "depthcost compare kernels.csv --hardware h200_sxm", "depthcost compare --published",
        "depthcost compare trace.json --scenario scenarios/kimi_k3_8xh200.yaml"});
@@ -346,11 +347,11 @@ void add_profile(CLI::App& app, Command& chosen) {
       ->type_name(completed::kFile);
   on_call(*merge, chosen, merged, run_profile_merge);
   auto paths = std::make_shared<std::vector<std::string>>();
-  auto* verify =
-      add_command(*command, "verify",
-                  "refit profiles and predict again: 0 the same, 1 not the same, 3 samples are no "
-                  "valid measurement, 77 samples of another machine",
-                  {"depthcost profile verify scenarios/profiles/*.yaml"});
+  auto* verify = add_command(
+      *command, "verify",
+      "refit profiles and predict again; exit code 1 if they differ, 3 if the samples are no "
+      "valid measurement, 77 if they are of another machine",
+      {"depthcost profile verify scenarios/profiles/*.yaml"});
   verify->add_option("PROFILE", *paths, "profiles, their samples beside them")
       ->required()
       ->type_name(completed::kFile);

@@ -41,7 +41,7 @@ UnfusedGateUp<T> unfused_gate_up(const Shape& s, Operands& o) {
           .output = o.tensor<T>(1, size)};
 }
 
-/// Of the gates, beside which the r + n scalars of a token are few.
+/// The sigmoid of the gates. The r + n other scalars of a token are few beside them.
 template <class T>
 UnfusedActivation<T> unfused_activation(const Shape& s, Operands& o) {
   const std::size_t size = s.num_streams * s.hidden_size;

@@ -17,7 +17,7 @@ inline constexpr double kSteadyWithin = 0.05;
 struct Pair {
   Sample kernel;
   double of_ceiling = 0;
-  double unrest = 0;
+  double disturbed_share = 0;
 };
 
 /// `before` and `after`: seconds that the ceiling took for the kernel's bytes.
@@ -25,7 +25,7 @@ inline Pair pair_of(const Sample& kernel, double before, double after) {
   const double change = std::max(before, after) / std::min(before, after) - 1;
   return {.kernel = kernel,
           .of_ceiling = (before + after) / 2 / kernel.seconds,
-          .unrest = kernel.unrest + (change <= kSteadyWithin ? 0 : change)};
+          .disturbed_share = kernel.disturbed_share + (change <= kSteadyWithin ? 0 : change)};
 }
 
 /// As sample(), of a call that moves `bytes`. `seconds_per_byte()` times the ceiling. The counter
@@ -43,7 +43,7 @@ void sample_beside(benchmark::State& state, std::size_t calls, double bytes, con
       return pair_of(kernel, before, last);
     });
     shares.push_back(pair.of_ceiling);
-    return Sample{pair.kernel.seconds, pair.unrest};
+    return Sample{pair.kernel.seconds, pair.disturbed_share};
   });
   state.counters["of_ceiling"] = median_of(shares);
 }

@@ -43,7 +43,7 @@ std::size_t calls_per_sample(const Run& run) {
 /// One sample, and what disturbed the machine meanwhile: 0 if nothing did.
 struct Sample {
   double seconds = 0;  // of one call
-  double unrest = 0;
+  double disturbed_share = 0;
 };
 
 inline constexpr int kMostTries = 5;
@@ -59,8 +59,8 @@ template <class Take>
 auto calmest(const Take& take) {
   auto best = take();
   const int most = most_tries();
-  for (int tries = 1; tries < most && best.unrest > 0; ++tries)
-    if (const auto next = take(); next.unrest < best.unrest) best = next;
+  for (int tries = 1; tries < most && best.disturbed_share > 0; ++tries)
+    if (const auto next = take(); next.disturbed_share < best.disturbed_share) best = next;
   return best;
 }
 
@@ -82,7 +82,7 @@ void take_samples(benchmark::State& state, const Take& take) {
   for (auto _ : state) {
     const Sample sample = take();
     state.SetIterationTime(sample.seconds);
-    if (sample.unrest > 0) ++disturbed;
+    if (sample.disturbed_share > 0) ++disturbed;
   }
   state.counters["disturbed"] = static_cast<double>(disturbed) / kSamplesPerRepetition;
 }

@@ -37,7 +37,7 @@ constexpr const char* kUsage =
     "mpirun -n P bench_pipeline PLAN.json... [--steps N] [--json FILE] [--memory "
     "host|device|staged] [--piece BYTES]";
 
-/// Those that kUsage leaves out are for tests, as is --memory emulated, host memory that behaves
+/// Options that kUsage leaves out are for tests, as is --memory emulated, host memory that behaves
 /// like a device's. Step 0 is the one that is checked.
 const std::vector<std::string> kOptions{
     "steps",    "json", "memory", "piece",

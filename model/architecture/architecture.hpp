@@ -63,7 +63,7 @@ enum class OutputGate : std::uint8_t { absent, present };
 /// 4, transformers @033b1a82, attention_k_eq_v).
 enum class KeyValues : std::uint8_t { own, shared, one_projection };
 
-/// Of d-vectors to all heads of keys and values.
+/// Projections of d-vectors to all heads of keys and values.
 constexpr double num_projections(KeyValues key_values) {
   if (key_values == KeyValues::shared) return 0;
   return key_values == KeyValues::own ? 2 : 1;
@@ -112,18 +112,22 @@ struct LatentAttention {
 };
 
 /// What forgets in a linear attention: one factor for each channel of a key, which a projection of
-/// rank head_dim computes, or one for each head.
-enum class Decay : std::uint8_t { per_channel, per_head };
+/// rank head_dim computes, one for each head, or the step size of the head, which is there anyway.
+enum class Decay : std::uint8_t { per_channel, per_head, step };
 
-/// Kimi Delta Attention and its kin: a state of head_dim x head_dim per head instead of a cache.
-/// Kimi Linear, arXiv:2510.26692. Gated DeltaNet, arXiv:2412.06464, decays per head.
+/// Kimi Delta Attention and its kin: a state of key_dim x head_dim per head instead of a cache.
+/// Kimi Linear, arXiv:2510.26692. Gated DeltaNet, arXiv:2412.06464, decays per head. Mamba-2,
+/// arXiv:2405.21060, decays by its step size; its C, B and x are the queries, keys and values.
 struct LinearAttention {
   Count num_heads = 1;             // of values
   std::optional<Count> key_heads;  // of queries and keys; absent: as many
-  Count head_dim = 1;
+  Count head_dim = 1;              // of values
+  std::optional<Count> key_dim;    // of queries and keys; absent: head_dim
   Count conv_width = 1;            // of the short convolutions on q, k and v
   std::optional<Count> gate_rank;  // of the output gate; absent: full rank
   Decay decay = Decay::per_channel;
+
+  Count key_size() const { return key_dim.value_or(head_dim); }
 };
 
 /// One shared key-value vector per head_dim, compressed along the sequence: DeepSeek-V4,

@@ -27,8 +27,8 @@ std::vector<double> skewed_chances(Count num_experts, double num_active) {
   return chances;
 }
 
-/// Chance that all tokens pass by what one token passes by with that chance. Less than one token is
-/// a token that a device has with that chance.
+/// Chance that no token goes to an expert that one token passes by with chance `passing`. A number
+/// of tokens below one is the chance that a device has a token.
 double asleep(double passing, double num_tokens) {
   return num_tokens < 1 ? 1 - num_tokens * (1 - passing) : std::pow(passing, num_tokens);
 }
@@ -78,7 +78,8 @@ struct Shared {
   double most;  // that one can have
 
   /// The expected largest, from that of independent ranks. One's more is the others' less, so that
-  /// deviations from the mean are sqrt(R / (R - 1)) of theirs. Somebody has the mean, rounded up.
+  /// deviations from the mean are sqrt(R / (R - 1)) of theirs. At least one rank has the mean,
+  /// rounded up.
   double largest(double independent) const {
     const double larger = mean + (independent - mean) * std::sqrt(ranks / (ranks - 1));
     return std::clamp(larger, std::min(std::ceil(mean), most), most);

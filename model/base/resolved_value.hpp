@@ -12,10 +12,10 @@ struct ResolvedValue {
   std::string key;     // "residual.block_size"
   std::string value;   // as written, or as derived
   std::string origin;  // "kimi.yaml:7", "preset kimi_k3: <source> (<date>)", "default: <source>"
-  std::string warning = {};  // by what numbers are wrong that rest on it
+  std::string warning = {};  // why results that use this value are wrong
 };
 
-/// By what an answer is wrong because of its values, as what an import cannot say.
+/// Why an answer is wrong because of its values, such as what an import cannot say.
 inline std::vector<std::string> value_warnings(std::span<const ResolvedValue> values) {
   std::vector<std::string> warnings;
   for (const ResolvedValue& value : values)

@@ -342,7 +342,7 @@ std::vector<BudgetRow> budget_rows(const BudgetInputs& inputs) {
   std::vector<BudgetRow> rows;
   for (const Budget& budget : inputs.study.budgets) {
     BudgetRow& row = rows.emplace_back(decided_row(budget, inputs));
-    // Of a step that cannot run, a limit can break but not hold.
+    // A step that cannot run may break a limit. It never keeps one.
     if (budget.kind == BudgetKind::training_overhead && row.low && cannot_train(inputs) &&
         !breaks(row.verdict, row.middle, budget.limit))
       row = unknown(budget, "training does not fit into the device's memory");

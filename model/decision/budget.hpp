@@ -34,7 +34,7 @@ inline constexpr auto kNames<Fate> = other_names<Fate>("OK", "likely OK", "likel
                                                        "too much", "may not fit", "does not fit",
                                                        "unknown");
 
-/// Of a workload's memory, beside Fate::does_not_fit.
+/// What answers call memory that suffices, beside Fate::does_not_fit.
 inline constexpr std::string_view kMemoryFits = "fits";
 
 /// Where no median is at hand.
@@ -70,7 +70,7 @@ constexpr double paper_limit(BudgetKind overhead) {
 /// The scenario's limit of an overhead, or the paper's.
 Budget overhead_limit(const Study& study, BudgetKind overhead);
 
-/// The same of a workload's overhead.
+/// The scenario's limit of this workload's overhead, or the paper's.
 Budget overhead_limit(const Study& study, WorkloadKind workload);
 
 /// The overheads of the workloads that the study has.

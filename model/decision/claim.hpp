@@ -37,10 +37,11 @@ struct ClaimRow {
   std::vector<ClaimPoint> points;  // the quoted schedule first
 };
 
-/// One for each budget of a study with a claim whose limit is a ratio. It holds if the quoted
-/// schedule surely keeps the limit at every point; not, where every schedule surely breaks it
-/// everywhere; else only if: at points and under schedules that keep it, in steps that are long
-/// enough, or beside layers that keep enough. Without per cent it is unknown. Communication and
+/// One for each budget of a study with a claim whose limit is a ratio. The claim holds if the
+/// quoted schedule surely keeps the limit at every point. It does not hold if every schedule surely
+/// breaks it at every point. Otherwise it holds under conditions: at points and under schedules
+/// that keep it, in steps that are long enough, or beside layers that keep enough. Without per cent
+/// it is unknown. Communication and
 /// memory of training are judged in the quoted schedule alone.
 std::vector<ClaimRow> claim_rows(const Study& study, const std::vector<StepRow>& steps);
 

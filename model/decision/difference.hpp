@@ -113,9 +113,9 @@ struct Difference {
   bool trains_as_much = true;
 
   /// Nothing that counts moved beyond the tolerance, no verdict changed, and the new result lacks
-  /// nothing that counts of the old one; changes for the better aside, if they are allowed. Of two
-  /// results that ask the same everything counts (`counts_all`). Of others the budgets count and
-  /// the steps of the scenario's own path: what else they say is about different things. What the
+  /// nothing that counts of the old one. Changes for the better are left out if they are allowed.
+  /// Everything counts if both results ask the same (`counts_all`). Otherwise the budgets count and
+  /// the steps of the scenario's own path, since the rest is about different things. What the
   /// new result says in addition does not count, nor do inputs, but for the limit of a budget: who
   /// changes or drops one means to, and renews the old result.
   bool holds(Improvements improvements = Improvements::allowed) const;

@@ -300,9 +300,9 @@ bool may_share(const Study& study, StateSharding sharding) {
 }
 
 /// What a training step may do without: some of the kept activations of its layers or all of them,
-/// what replicas may share out, or both; and experts may be shared out by more devices. Of those
-/// that fit the fastest, but no larger change for less than 5 % of the step. Where none is enough,
-/// more replicas: tensor ranks beyond a node cost more.
+/// what replicas may share out, or both; and experts may be shared out by more devices. The fastest
+/// change that fits is taken, but no larger one for less than 5 % of the step. Where none is
+/// enough, more replicas: tensor ranks beyond a node cost more.
 std::string nearest_training_memory(const Study& study, double limit) {
   if (!study.training || !study.model.architecture) return "";
   const Training& now = *study.training;

@@ -7,8 +7,8 @@
 #include <map>
 #include <vector>
 
+#include "model/decision/decided_budget.hpp"
 #include "model/decision/decoder_layer.hpp"
-#include "model/decision/kept_budget.hpp"
 #include "model/decision/quality.hpp"
 #include "model/schemes/list.hpp"
 

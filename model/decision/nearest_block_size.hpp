@@ -21,10 +21,11 @@ enum class Losses : std::uint8_t { published, coarser, any };
 std::optional<Count> nearest_block_size(const Study& study, const Budget& budget,
                                         Kept kept = Kept::surely, Losses losses = Losses::any);
 
-/// The nearest block size: of those with a published loss one that surely keeps the budget, else,
-/// where the study's own median breaks it, one that likely does, of decode and prefill with another
-/// schedule where that comes nearer; else a coarser one that surely keeps it. Of a training step
-/// sure sizes alone: each is simulated.
+/// The nearest block size, by the first of these rules that finds one. (1) It has a published loss
+/// and surely keeps the budget. (2) It has one and likely keeps the budget, if the study's own
+/// median breaks it; at decode and prefill another schedule may be named with it, where that comes
+/// nearer. (3) It is coarser and surely keeps the budget. In training sizes are sure or not named,
+/// since each is simulated.
 std::optional<Remedy> nearest_blocks(const Study& study, const BudgetRow& row);
 
 }  // namespace depthcost

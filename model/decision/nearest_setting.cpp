@@ -1,7 +1,7 @@
 // One setting after another, then all of them.
 #include "model/decision/nearest_setting.hpp"
 
-#include "model/decision/kept_budget.hpp"
+#include "model/decision/decided_budget.hpp"
 #include "model/schemes/list.hpp"
 
 namespace depthcost {

@@ -5,10 +5,10 @@
 
 namespace depthcost {
 
-/// The setting that departs from what engines and training recipes run, and with whose usual value
-/// the budget surely holds; else all such settings together, if they keep it so; else what likely
-/// keeps it, where the study itself does not; else all that lower the number. Where nothing helps,
-/// a setting beyond the usual ones that keeps it.
+/// What to set back to what engines and training recipes run, by the first of these rules that
+/// finds something. (1) One setting with which the budget surely holds. (2) All such settings
+/// together, if it surely holds then. (3) What likely keeps it, where the study itself does not.
+/// (4) All that lower the number. (5) A setting beyond the usual ones that keeps it.
 Remedy nearest_setting(const Study& study, const Budget& budget);
 
 }  // namespace depthcost

@@ -8,7 +8,6 @@
 #include <cassert>
 
 #include "model/operations/altup_operations.hpp"
-#include "model/operations/backward_operations.hpp"
 #include "model/operations/dense_operations.hpp"
 #include "model/operations/eager_operations.hpp"
 #include "model/operations/gated_residual_operations.hpp"
@@ -26,10 +25,12 @@ constexpr auto joined(const std::array<CatalogueEntry, kSizes>&... groups) {
   return all;
 }
 
-constexpr std::array kCatalogue = joined(
-    operations::kResidualEntries, operations::kAttnresEntries, operations::kMhcEntries,
-    operations::kEagerEntries, operations::kHyperConnectionEntries, operations::kDenseEntries,
-    operations::kGatedResidualEntries, operations::kAltupEntries, operations::kBackwardEntries);
+constexpr std::array kCatalogue =
+    joined(operations::kResidualEntries, operations::kAttnresEntries, operations::kMhcEntries,
+           operations::kEagerEntries, operations::kHyperConnectionEntries,
+           operations::kDenseEntries, operations::kGatedResidualEntries, operations::kAltupEntries,
+           operations::kResidualBackwardEntries, operations::kAttnresBackwardEntries,
+           operations::kMhcBackwardEntries);
 
 }  // namespace
 

@@ -7,7 +7,6 @@
 
 #include "model/machine/scan.hpp"
 #include "model/operations/altup_operations.hpp"
-#include "model/operations/backward_operations.hpp"
 #include "model/operations/dense_operations.hpp"
 #include "model/operations/eager_operations.hpp"
 #include "model/operations/gated_residual_operations.hpp"

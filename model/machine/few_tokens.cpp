@@ -6,7 +6,6 @@
 #include <initializer_list>
 
 #include "model/machine/scan.hpp"
-#include "model/operations/backward_operations.hpp"
 #include "model/operations/dense_operations.hpp"
 #include "model/operations/eager_operations.hpp"
 #include "model/operations/gated_residual_operations.hpp"

@@ -334,7 +334,7 @@ TimeTerms with_kernels(const Machine& machine, const Operation& operation, const
   return terms;
 }
 
-/// The same with the projection that is faster, where there are both.
+/// `terms` with the faster projection, where there are two kernels for it.
 TimeTerms with_few_tokens(const Machine& machine, const Operation& operation, const TokenWork& work,
                           const Execution& execution, const TimeTerms& terms,
                           const Corner& corner) {

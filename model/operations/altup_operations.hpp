@@ -55,14 +55,22 @@ inline constexpr double kLaurelRank = 64;
 inline constexpr std::array kAltupEntries{
     CatalogueEntry{
         .name = kAltupPredict.text,
+        .meaning = "AltUp of Gemma 3n: p = h + P(h_0) h, x = norm(p_0)",
+        .moves = "m r, m + 1 w",
         .has_streams = true,
         .operation = [](const CallCounts& c) { return altup_predict(as_double(c.num_streams)); }},
     CatalogueEntry{.name = kAltupLaurel.text,
+                   .meaning = "LAuReL beside it: l = x + norm(R L x)",
+                   .moves = "1 r, 1 w",
                    .operation = [](const CallCounts&) { return altup_laurel(kLaurelRank); }},
     CatalogueEntry{.name = kAltupMiddle.text,
+                   .meaning = "q = (p_0 + norm(attention) + l) / sqrt 2, x = norm(q)",
+                   .moves = "3 r, 2 w",
                    .operation = [](const CallCounts&) { return altup_middle(); }},
     CatalogueEntry{
         .name = kAltupCorrect.text,
+        .meaning = "a = q + norm(MLP), h_i = p_i + c_i(a) (a - p_0)",
+        .moves = "m + 2 r, m w",
         .has_streams = true,
         .operation = [](const CallCounts& c) { return altup_correct(as_double(c.num_streams)); }},
 };

@@ -203,6 +203,9 @@ inline constexpr Count kAnySize = 2;
 inline constexpr std::array kAttnresEntries{
     CatalogueEntry{
         .name = kAttnresSinglePass.text,
+        .meaning =
+            "softmax-mix of n bank rows and b, Eq. 2-4, 6; update, bank write and norm on request",
+        .moves = "n r, 1 w; with update n + 2 r, 2 w",
         .sources = "bank rows, beside the partial sum",
         .operation = [](const CallCounts& c) { return block_single_pass(inside_block(c)); }},
     CatalogueEntry{.name = "attnres_single_pass/bare",
@@ -242,6 +245,8 @@ inline constexpr std::array kAttnresEntries{
         .sources = "bank rows of the window, beside the layer's output",
         .operation = [](const CallCounts& c) { return full_single_pass(c.num_sources + 1); }},
     CatalogueEntry{.name = kAttnresPhase1.text,
+                   .meaning = "S queries over n sources, Algorithm 1; closes the previous block",
+                   .moves = "n r, S w; closing +1 r, +1 w",
                    .sources = "bank rows, with the one that is written",
                    .has_queries = true,
                    .operation =
@@ -249,7 +254,90 @@ inline constexpr std::array kAttnresEntries{
                          return block_phase1(start_of_block(c.num_sources, c.num_queries));
                        }},
     CatalogueEntry{.name = kAttnresPhase2.text,
+                   .meaning = "scores of b, merged with (o, m, l), Algorithm 1 lines 10-12",
+                   .moves = "3 r, 2 w; second layer 2 r, 1 w",
                    .operation = [](const CallCounts& c) { return block_phase2(inside_block(c)); }},
+};
+
+// Backward passes. Gradients of parameters are added up over all tokens and count nothing per
+// token; a second launch adds up the slices of tokens. REFERENCES.md, "backward".
+
+// A source takes 2 d for dh . v and 8 d for its gradient and its part of dw, beside those of the
+// forward pass. [ours]
+inline constexpr double kBackwardFlopsPerPair = 10;
+
+inline constexpr OperationId kAttnresSinglePassBackward{"attnres_single_pass_backward"};
+
+/// Sources and dx r once, their gradients r and w: (3n + 1) d. The query, and the gain of the norm.
+constexpr Operation single_pass_backward(double bank_rows, double partial_sums) {
+  const double n = bank_rows + partial_sums;
+  return {.id = kAttnresSinglePassBackward,
+          .sources = static_cast<Count>(n),
+          .queries = 1,
+          .accesses = {Access{Operand::bank, bank_rows, 0},
+                       Access{Operand::partial_sum, partial_sums, 0},
+                       Access{Operand::layer_output, 1, 0}, Access{Operand::gradients, n, n}},
+          .flops_d = (kFlopsPerPair + kFlopsPerKey + kBackwardFlopsPerPair) * n,
+          .launches = 2,
+          .parameters_d = kQuery_d + kGain_d};
+}
+
+inline constexpr OperationId kAttnresPhase1Backward{"attnres_phase1_backward"};
+
+/// The bank and the gradients of S mixes r once, the bank's gradients r and w: (3n + S) d. log l
+/// and dh . h of each query.
+constexpr Operation phase1_backward(Count bank_rows, Count num_queries) {
+  const double n = as_double(bank_rows);
+  const double queries = as_double(num_queries);
+  return {.id = kAttnresPhase1Backward,
+          .unit = ExecutionUnit::tensor_cores,
+          .sources = bank_rows,
+          .queries = num_queries,
+          .accesses = {Access{Operand::bank, n, 0}, Access{Operand::layer_output, queries, 0},
+                       Access{Operand::gradients, n, n}},
+          .reads_scalars = 2 * queries - 1,
+          .flops_d = n * ((kFlopsPerPair + kBackwardFlopsPerPair) * queries + kFlopsPerKey),
+          .launches = 2,
+          .parameters_d = kQuery_d * queries + kGain_d};
+}
+
+inline constexpr OperationId kAttnresPhase2Backward{"attnres_phase2_backward"};
+
+/// The partial sum, the mix and dx r, dh w; the partial sum's gradient r and w: 6 d. log l r, dh .
+/// h w.
+constexpr Operation phase2_backward() {
+  return {.id = kAttnresPhase2Backward,
+          .sources = 1,
+          .queries = 1,
+          .accesses = {Access{Operand::partial_sum, 1, 0}, Access{Operand::hidden_state, 1, 0},
+                       Access{Operand::layer_output, 1, 0}, Access{Operand::gradients, 1, 2}},
+          .reads_scalars = 1,
+          .writes_scalars = 1,
+          .flops_d = kFlopsPerPair + kFlopsPerKey + kBackwardFlopsPerPair + 10,
+          .launches = 2,
+          .parameters_d = kQuery_d + kGain_d};
+}
+
+inline constexpr std::array kAttnresBackwardEntries{
+    CatalogueEntry{
+        .name = kAttnresSinglePassBackward.text,
+        .meaning = "scores and mix made again; each source is read once",
+        .moves = "2n + 1 r, n w",
+        .sources = "bank rows, beside the partial sum",
+        .operation =
+            [](const CallCounts& c) { return single_pass_backward(as_double(c.num_sources), 1); }},
+    CatalogueEntry{
+        .name = kAttnresPhase1Backward.text,
+        .meaning = "the bank's rows for all S queries of a block at once",
+        .moves = "2n + S r, n w",
+        .sources = "bank rows",
+        .has_queries = true,
+        .operation =
+            [](const CallCounts& c) { return phase1_backward(c.num_sources, c.num_queries); }},
+    CatalogueEntry{.name = kAttnresPhase2Backward.text,
+                   .meaning = "of b and of the norm; dh and dh . h are left for Phase 1",
+                   .moves = "4 r, 2 w",
+                   .operation = [](const CallCounts&) { return phase2_backward(); }},
 };
 
 }  // namespace operations

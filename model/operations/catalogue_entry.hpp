@@ -18,6 +18,8 @@ struct CallCounts {
 /// One operation by name.
 struct CatalogueEntry {
   std::string_view name;
+  std::string_view meaning;  // its equation, as kernels/README.md shows it; empty: has no row there
+  std::string_view moves;    // d-vectors per token, likewise
   std::string_view sources;  // what n counts; empty: it does not depend on n
   bool has_queries = false;
   bool has_streams = false;

@@ -36,9 +36,13 @@ constexpr Operation denseformer_mix(Count bank_rows) {
 }
 
 inline constexpr std::array kDenseEntries{
-    CatalogueEntry{.name = kDenseMix.text,
-                   .sources = "bank rows, beside the layer's output",
-                   .operation = [](const CallCounts& c) { return dense_mix(c.num_sources); }},
+    CatalogueEntry{
+        .name = kDenseMix.text,
+        .meaning =
+            "y = sum_j alpha_j v_j over n bank rows and f, x = norm(y); DenseFormer: h + f to the bank, y in place of h",
+        .moves = "n + 1 r, 1 w; DenseFormer n + 2 r, 3 w",
+        .sources = "bank rows, beside the layer's output",
+        .operation = [](const CallCounts& c) { return dense_mix(c.num_sources); }},
     CatalogueEntry{.name = "dense_mix/stream",
                    .sources = "bank rows, beside the one that is written",
                    .operation = [](const CallCounts& c) { return denseformer_mix(c.num_sources); }},

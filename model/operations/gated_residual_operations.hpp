@@ -246,10 +246,14 @@ constexpr Operation gate_all_gather(const Gate& g) {
 inline constexpr std::array kGatedResidualEntries{
     CatalogueEntry{
         .name = kGateApplyDown.text,
+        .meaning = "Gated Residual, first pass: X += lambda f, norms, D and B",
+        .moves = "n + 1 r, n w",
         .has_streams = true,
         .operation =
             [](const CallCounts& c) { return gate_apply_down({.n = as_double(c.num_streams)}); }},
     CatalogueEntry{.name = kGateUpMix.text,
+                   .meaning = "second pass: gates by U, x = (1/n) sum_i G_i o Xn_i",
+                   .moves = "n r, 1 w",
                    .has_streams = true,
                    .operation =
                        [](const CallCounts& c) {

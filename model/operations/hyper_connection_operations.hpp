@@ -39,10 +39,15 @@ constexpr Operation single_pass_mhc(double m) {
 inline constexpr std::array kHyperConnectionEntries{
     CatalogueEntry{
         .name = kHcBoundary.text,
+        .meaning =
+            "static hyper-connections: H_i = sum_j A_r[j][i] H_j + beta_i f, x = norm(sum_i A_m[i] H_i)",
+        .moves = "m + 1 r, m + 1 w",
         .has_streams = true,
         .operation = [](const CallCounts& c) { return hc_boundary(as_double(c.num_streams)); }},
     CatalogueEntry{
         .name = kSinglePassMhc.text,
+        .meaning = "X = B X + C f, x = norm(A X) with the A of the boundary before, new A, B, C",
+        .moves = "m + 1 r, m + 1 w",
         .has_streams = true,
         .operation = [](const CallCounts& c) { return single_pass_mhc(as_double(c.num_streams)); }},
 };

@@ -90,21 +90,56 @@ constexpr Operation row_update(const Accesses& accesses, double flops_d, double 
 
 inline constexpr std::array kResidualEntries{
     CatalogueEntry{.name = kResidualAdd.text,
+                   .meaning = "h += f",
+                   .moves = "2 r, 1 w",
                    .operation = [](const CallCounts&) { return residual_add(); }},
     CatalogueEntry{.name = kResidualAddRmsnorm.text,
+                   .meaning = "h += f; x = norm(h)",
+                   .moves = "2 r, 2 w",
                    .operation = [](const CallCounts&) { return residual_add_rmsnorm(); }},
     CatalogueEntry{
         .name = kScaledAddRmsnorm.text,
+        .meaning = "h = beta h + lambda o f; x = norm(h): ReZero, LayerScale, LAuReL-RW",
+        .moves = "2 r, 2 w",
         .operation = [](const CallCounts&) { return scaled_add_rmsnorm(ScaleShape::vector); }},
     CatalogueEntry{
         .name = "scaled_add_rmsnorm/scalar",
         .operation = [](const CallCounts&) { return scaled_add_rmsnorm(ScaleShape::scalar); }},
     CatalogueEntry{.name = kHighwayRmsnorm.text,
+                   .meaning = "h = (1 - sigmoid(z)) o h + sigmoid(z) o f; x = norm(h)",
+                   .moves = "3 r, 2 w",
                    .operation = [](const CallCounts&) { return highway_rmsnorm(); }},
-    CatalogueEntry{.name = kResidualScalingRmsnorm.text,
-                   .operation = [](const CallCounts&) { return residual_scaling_rmsnorm(4, 2); }},
+    CatalogueEntry{
+        .name = kResidualScalingRmsnorm.text,
+        .meaning =
+            "r = (r + b_r) o s_r + (f + b_f) o s_f; x = norm(r), r in f32: ZAYA1's residual scaling",
+        .moves = "3 r, 3 w, of which r 2 each way; in f32 2 r, 2 w",
+        .operation = [](const CallCounts&) { return residual_scaling_rmsnorm(4, 2); }},
     CatalogueEntry{.name = "residual_scaling_rmsnorm/one_type",
                    .operation = [](const CallCounts&) { return residual_scaling_rmsnorm(4, 1); }},
+};
+
+// Backward passes. Gradients of parameters are added up over all tokens and count nothing per
+// token; a second launch adds up the slices of tokens. REFERENCES.md, "backward".
+
+inline constexpr OperationId kResidualAddRmsnormBackward{"residual_add_rmsnorm_backward"};
+
+/// h', dx and dh' r; dh w. 4 d; the gain. Two sums over the row, and two multiply-adds for each of
+/// dh and the gain's gradient. [ours]
+constexpr Operation residual_add_rmsnorm_backward() {
+  return {.id = kResidualAddRmsnormBackward,
+          .accesses = {Access{Operand::hidden_state, 1, 0}, Access{Operand::layer_output, 1, 0},
+                       Access{Operand::gradients, 1, 1}},
+          .flops_d = 10,
+          .launches = 2,
+          .parameters_d = kGain_d};
+}
+
+inline constexpr std::array kResidualBackwardEntries{
+    CatalogueEntry{.name = kResidualAddRmsnormBackward.text,
+                   .meaning = "of h += f; x = norm(h)",
+                   .moves = "3 r, 1 w",
+                   .operation = [](const CallCounts&) { return residual_add_rmsnorm_backward(); }},
 };
 
 }  // namespace depthcost::operations

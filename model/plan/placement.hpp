@@ -28,7 +28,7 @@ struct Placement {
 std::string placement_text(const Placement& placement);
 
 /// Every placement on all of `devices` in which tensor ranks share the attention heads evenly, each
-/// stage has a decoder layer, and no expert rank is without an expert. Of a dense model `expert` is
+/// stage has a decoder layer, and no expert rank is without an expert. A dense model has `expert`
 /// 1. The study must have an architecture. Rising.
 std::vector<Placement> placements(const Study& study, Count devices);
 

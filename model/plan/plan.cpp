@@ -33,7 +33,7 @@ std::vector<StepRow> rows_of(const Study& study) {
   return rows;
 }
 
-/// Replicas work on prompts of their own. Of a batch, and of a training step, each has its share.
+/// Each replica works on prompts of its own, and on its share of a batch or of a training step.
 double replicas_of(const Study& study) {
   const bool is_shared = planned_workload(study) != WorkloadKind::prefill;
   return is_shared ? 1 : static_cast<double>(study.data_parallel_size);

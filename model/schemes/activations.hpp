@@ -18,7 +18,7 @@ enum class ActivationPolicy : std::uint8_t {
 };
 
 /// Layers that run again from one kept input, attention and MLP included.
-enum class LayersRunAgain : std::uint8_t { none, decoder_layer };
+enum class LayerRecomputation : std::uint8_t { none, decoder_layer };
 
 /// recompute_layers counts the layers that mHC makes again from one kept state, >= 1; the other
 /// schemes recompute layer by layer. Where whole decoder layers run again, `recompute` keeps the
@@ -27,14 +27,14 @@ struct ActivationPlan {
   ActivationPolicy policy = ActivationPolicy::keep;
   Count recompute_layers = 1;           // L_r
   Schedule schedule = Schedule::fused;  // of the forward pass: eager code keeps its copies
-  LayersRunAgain run_again = LayersRunAgain::none;
+  LayerRecomputation recomputation = LayerRecomputation::none;
 
-  /// Of a layer of a chunk, whose first input is handed over and kept.
+  /// Whether the input of a layer of a chunk is kept. The first one is handed over, and is.
   bool keeps_input_of(Count layer, Count first_layer) const {
-    return run_again == LayersRunAgain::none || layer % 2 == 1 || layer == first_layer;
+    return recomputation == LayerRecomputation::none || layer % 2 == 1 || layer == first_layer;
   }
   /// Layers whose inputs and mixes are there at a time.
-  double layers_at_once() const { return run_again == LayersRunAgain::none ? 1 : 2; }
+  double layers_at_once() const { return recomputation == LayerRecomputation::none ? 1 : 2; }
 };
 
 /// Whether the aggregation behind the last layer runs here too. Only AttnRes has one.

@@ -7,12 +7,14 @@
 // saved row that the same scan makes again from others that it reads is not read. Eager code runs
 // one kernel for each kernel of the forward pass, two for a product (one makes the gradient of its
 // input and one that of its weights), and adds the gradients of a row with several readers in
-// pairs. A kernel of ours is counted by its row of model/operations/backward_operations.hpp.
+// pairs. A kernel of ours is counted by its row in model/operations.
 #pragma once
 
 #include <algorithm>
 
-#include "model/operations/backward_operations.hpp"
+#include "model/operations/attnres_operations.hpp"
+#include "model/operations/mhc_operations.hpp"
+#include "model/operations/residual_operations.hpp"
 #include "model/schemes/states.hpp"
 
 namespace depthcost::scheme_parts {

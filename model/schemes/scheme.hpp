@@ -121,7 +121,7 @@ struct GradientRule {
 };
 
 /// What a backward pass moves that is none of the scheme's schedules: of others, or the least.
-struct BackwardElsewhere {
+struct OtherBackwardCount {
   std::string_view name;
   std::string_view source;
   BackwardLayer (*layer)(const SchemeLayer& at) = nullptr;
@@ -129,6 +129,8 @@ struct BackwardElsewhere {
 
 /// The backward pass of a scheme. Throws nothing.
 struct BackwardRule {
+  std::string_view moves;  // reads and writes of each schedule, in a line; never empty
+
   /// What layer `at` moves and launches; layer L + 1 is the output aggregation.
   BackwardLayer (*layer)(const SchemeLayer& at, Schedule schedule,
                          GradientAccumulation accumulation) = nullptr;
@@ -146,7 +148,7 @@ struct BackwardRule {
   /// Null: the gradients have no kernel of ours, and follow from the update.
   GradientRule (*gradients)(Schedule schedule, GradientAccumulation accumulation) = nullptr;
 
-  std::span<const BackwardElsewhere> elsewhere = {};
+  std::span<const OtherBackwardCount> others = {};
 
   /// Schedules whose gradients are limits that no kernel is known to reach.
   std::span<const Schedule> bounds = {};

@@ -105,18 +105,21 @@ struct AttentionCostOf {
         .index_scores = index_scores(a.indexer)};
   }
 
-  /// q, k, v, output, the decay, one step size a head, the output gate, and short convolutions on
-  /// q, k and v. A state for each head of values.
+  /// q, k, v, output, one step size a head, the decay unless that is it, the output gate, and short
+  /// convolutions on q, k and v. A state for each head of values.
   AttentionCost operator()(const LinearAttention& a) const {
     const double heads = dealt_out(a.num_heads, tensor);
     const double h = as_double(a.head_dim);
     const double width = heads * h;
-    const double mixed = width + 2 * h * dealt_out(a.key_heads.value_or(a.num_heads), tensor);
-    const double decay = a.decay == Decay::per_head ? d * heads : d * h + h * width;
+    const double key = as_double(a.key_size());
+    const double mixed = width + 2 * key * dealt_out(a.key_heads.value_or(a.num_heads), tensor);
+    const double decay = a.decay == Decay::per_channel ? d * h + h * heads * key
+                         : a.decay == Decay::per_head  ? d * heads
+                                                       : 0;
     const double output_gate = a.gate_rank ? as_double(*a.gate_rank) * (d + width) : d * width;
     const double convolutions = mixed * as_double(a.conv_width);
     const double weights = d * (mixed + width) + decay + d * heads + output_gate + convolutions;
-    const double state = heads * h * h;
+    const double state = heads * key * h;
     const double past_inputs = mixed * (as_double(a.conv_width) - 1);
     return {.weights = weights,
             .state_elements = state + past_inputs,

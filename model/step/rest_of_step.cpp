@@ -294,7 +294,7 @@ std::optional<RestRow> modelled_row(const Study& study, WorkloadKind workload, R
   return std::nullopt;
 }
 
-/// The same of the layers that draft, as parts of their own.
+/// The row with the parts of the layers that draft.
 std::optional<RestRow> with_draft(const Study& study, WorkloadKind workload, RestTerm term,
                                   const std::vector<ForwardPass>& passes) {
   std::optional<RestRow> row = modelled_row(study, workload, term, passes);

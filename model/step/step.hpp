@@ -102,7 +102,7 @@ class StepTimer {
   std::unique_ptr<Shared> shared_;
 };
 
-/// The same for one alone.
+/// The times of one scheme in one schedule.
 StepTimes step_times(const Study& study, const ResidualPath& path, Schedule schedule);
 
 /// The rows of `step` alone.

@@ -26,10 +26,10 @@ struct DeviceParameters {
   double dense() const { return dense_layers() + vocabulary + tables + rows; }
 };
 
-/// Of the fullest stage. The model must have an architecture.
+/// What a device of the fullest stage holds. The model must have an architecture.
 DeviceParameters device_parameters(const Study& study);
 
-/// The same on one rank of a stage. A schedule of two directions keeps the chunks of two stages
+/// What one rank of a stage holds. A schedule of two directions keeps the chunks of two stages
 /// there: the stage's own, and those of the stage as far from the other end.
 DeviceParameters stage_parameters(const Study& study, std::size_t stage);
 

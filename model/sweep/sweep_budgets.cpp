@@ -34,7 +34,7 @@ bool cannot_train(const Study& study, const SweepPoint& point) {
          exceeds_memory(study, point.memory->training);
 }
 
-/// Of a step that cannot run, a limit can break but not hold.
+/// A step that cannot run may break a limit. It never keeps one.
 PointBudget training_overhead(const Budget& budget, const Study& study, const SweepPoint& point) {
   const PointBudget row = overhead(budget, point.training);
   if (cannot_train(study, point) && !is_broken(row)) return {{.budget = budget}};

@@ -42,9 +42,11 @@ struct KeptByAttention {
   /// Queries, keys and values before and behind the convolution, decay, output, its norm, its gate.
   double operator()(const LinearAttention& a) const {
     const double h = as_double(a.head_dim);
-    const double width = dealt_out(a.num_heads, tensor) * h;
-    const double keys = dealt_out(a.key_heads.value_or(a.num_heads), tensor) * h;
-    const double decay = a.decay == Decay::per_channel ? h + width : width / h;
+    const double heads = dealt_out(a.num_heads, tensor);
+    const double width = heads * h;
+    const double key = as_double(a.key_size());
+    const double keys = dealt_out(a.key_heads.value_or(a.num_heads), tensor) * key;
+    const double decay = a.decay == Decay::per_channel ? h + heads * key : heads;
     return 2 * (width + 2 * keys) + decay + 3 * width;
   }
 
@@ -105,7 +107,7 @@ Bytes kept_by_layer(const Study& study, LayerActivations policy) {
 }
 
 /// What one decoder layer makes again: the attention and the MLP that make most.
-Bytes made_again(const Study& study) {
+Bytes recomputed(const Study& study) {
   const LayerActivations policy = study.training->layers;
   const double d = as_double(study.model.hidden_size);
   const Count tensor = study.tensor_parallel_size;
@@ -123,7 +125,7 @@ Bytes made_again(const Study& study) {
 
 Bytes bytes_of(const LayersInFlight& layers, const KeptOfLayers& kept) {
   return as_double(layers.kept) * kept.of_layer +
-         as_double(layers.made_again) * kept.again_of_layer;
+         as_double(layers.recomputed) * kept.recomputed_of_layer;
 }
 
 Bytes logits_of(const Study& study) {
@@ -142,11 +144,11 @@ LayersInFlight peak_of(const std::vector<PipelineTask>& tasks,
     const Count layers = layers_of_chunk[static_cast<std::size_t>(task.chunk)];
     const bool is_split = task.backward == BackwardPass::split;
     if (task.kind == TaskKind::forward) now.kept += layers;
-    if (task.kind == TaskKind::backward_input && is_split) now.made_again += layers;
+    if (task.kind == TaskKind::backward_input && is_split) now.recomputed += layers;
     if (bytes_of(now, kept) > bytes_of(peak, kept)) peak = now;
     if (task.kind != TaskKind::backward_weight) continue;
     now.kept -= layers;
-    if (is_split) now.made_again -= layers;
+    if (is_split) now.recomputed -= layers;
   }
   return peak;
 }
@@ -175,8 +177,8 @@ double weights_projecting_up(const Attention& attention) {
 KeptOfLayers kept_of_layers(const Study& study) {
   const Bytes of_layer = kept_by_layer(study, study.training->layers);
   return {.of_layer = of_layer,
-          .again_of_layer = kept_by_layer(study, LayerActivations::keep) - of_layer,
-          .made_again = made_again(study),
+          .recomputed_of_layer = kept_by_layer(study, LayerActivations::keep) - of_layer,
+          .recomputed = recomputed(study),
           .logits = logits_of(study)};
 }
 
@@ -194,7 +196,7 @@ std::vector<Bytes> layer_activations(const Study& study, const PipelineOrder& or
   std::vector<Bytes> stages;
   for (const LayersInFlight& layers : layers_in_flight(study, order)) {
     // A decoder layer that is made again at once is part of those that wait for their weights.
-    const Bytes at_once = layers.made_again > 0 ? Bytes{} : kept.made_again;
+    const Bytes at_once = layers.recomputed > 0 ? Bytes{} : kept.recomputed;
     stages.push_back(bytes_of(layers, kept) + at_once);
   }
   stages.back() += kept.logits;

@@ -29,10 +29,10 @@ double weights_projecting_up(const Attention& attention);
 
 /// What layer_activations() adds up, of one micro-batch.
 struct KeptOfLayers {
-  Bytes of_layer;        // half a decoder layer, as the mean over all
-  Bytes again_of_layer;  // what such a layer has more, once it is made again
-  Bytes made_again;      // of one decoder layer, in its backward pass
-  Bytes logits;          // on the last stage, in f32
+  Bytes of_layer;             // half a decoder layer, as the mean over all
+  Bytes recomputed_of_layer;  // what such a layer has more, once it is made again
+  Bytes recomputed;           // of one decoder layer, in its backward pass
+  Bytes logits;               // on the last stage, in f32
 };
 
 KeptOfLayers kept_of_layers(const Study& study);
@@ -42,7 +42,7 @@ KeptOfLayers kept_of_layers(const Study& study);
 /// gradients of their weights.
 struct LayersInFlight {
   Count kept = 0;
-  Count made_again = 0;
+  Count recomputed = 0;
 };
 
 std::vector<LayersInFlight> layers_in_flight(const Study& study, const PipelineOrder& order);

@@ -34,6 +34,7 @@ class Widths {
   }
   void operator()(LinearAttention& of) const {
     scale(of.head_dim);
+    scale(of.key_dim);
     scale(of.gate_rank);
   }
   void operator()(CompressedAttention& of) const {

@@ -27,15 +27,16 @@ std::vector<ChunkMemory> chunk_memories(const Study& study, const ResidualPath& 
     return training_tokens(study) *
            bytes(saved, as_double(study.model.hidden_size), study.model.dtype);
   };
-  const bool run_again = study.training->layers == LayerActivations::recompute;
+  const bool recomputation = study.training->layers == LayerActivations::recompute;
   std::vector<ChunkMemory> memories;
   for (const ChunkOfLayers& chunk : chunks_of(layout_of(study))) {
-    const ChunkActivations activations = chunk_activations(
-        path, chunk,
-        {.policy = path_policy(*study.training),
-         .recompute_layers = recompute_layers(path.scheme, chunk.num_layers),
-         .schedule = schedule,
-         .run_again = run_again ? LayersRunAgain::decoder_layer : LayersRunAgain::none});
+    const ChunkActivations activations =
+        chunk_activations(path, chunk,
+                          {.policy = path_policy(*study.training),
+                           .recompute_layers = recompute_layers(path.scheme, chunk.num_layers),
+                           .schedule = schedule,
+                           .recomputation = recomputation ? LayerRecomputation::decoder_layer
+                                                          : LayerRecomputation::none});
     memories.push_back({in_bytes(activations.kept), in_bytes(activations.received),
                         in_bytes(activations.own_blocks), in_bytes(activations.for_weights),
                         in_bytes(activations.working)});

@@ -19,11 +19,11 @@ struct StageMemory {
   Bytes all() const { return activations + blocks; }
 };
 
-/// One for each stage: the order tables are walked, a forward pass adds what its chunk keeps, the
-/// gradients of its inputs take it away, but for what those of the layers' weights read. Received
-/// blocks are kept once for each open chunk of a micro-batch, or where the stage caches them once
-/// for the micro-batch: the history that the last of these chunks was handed, but for what the
-/// others had completed, which is among their activations.
+/// One for each stage, by a walk through its order table. A forward pass adds what its chunk keeps.
+/// The gradients of the inputs free it, but for what the gradients of the weights still read.
+/// Received blocks are kept once for each open chunk of a micro-batch. A stage that caches them
+/// keeps them once for the micro-batch: what the last of these chunks was handed, without the
+/// blocks that the others completed, which are among their activations.
 std::vector<StageMemory> training_memory(const Study& study, const ResidualPath& path,
                                          Schedule schedule, const PipelineOrder& order);
 
@@ -49,8 +49,8 @@ std::vector<Bytes> beside_by_stage(const Study& study, const ResidualPath& path,
                                    const BesideThePath& beside);
 
 /// What a device keeps of a step: the residual path, the layers and the model's state of the stage
-/// that has most of all together. Of a model without an
-/// architecture the residual path alone; none without a training step.
+/// that has most of all together. Without an architecture it is the residual path alone. Without a
+/// training step there are no rows.
 std::vector<MemoryRow> training_memory_rows(const Study& study, const ResidualPath& path,
                                             Schedule schedule);
 std::vector<MemoryRow> training_memory_rows(const Study& study, const BesideThePath& beside,

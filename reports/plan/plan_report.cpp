@@ -194,7 +194,7 @@ std::string block_size_text(const PlanReport& report) {
       report.scenario_blocks->block_size);
 }
 
-/// Of the first plan that runs otherwise than engines do.
+/// A sentence on the first plan that does not run as engines do.
 std::string shipped_text(const PlanReport& report) {
   for (const PlannedPlacement& plan : report.plans.best)
     if (plan.schedule != plan.shipped)

@@ -37,7 +37,7 @@ std::string added_text(const AddedTime& added) {
 }
 
 /// Whether a point has several batches, so that its decode time and its per cent are the largest.
-/// Of a choice that can exist, since others have no study; no choice changes the batches.
+/// It asks a choice that can exist, since others have no study. No choice changes the batches.
 bool has_batches(const SweepGroup& group) {
   const std::vector<SweepChoice>& choices = group.sweep().choices();
   const auto exists = std::find_if(choices.begin(), choices.end(),

@@ -7,17 +7,17 @@
 
 namespace depthcost {
 
-/// Those that were fitted on everything: scenarios/constants/all.yaml.
+/// The constants that were fitted on everything: scenarios/constants/all.yaml.
 const Constants& shipped_constants();
 
-/// Those that ship and have not seen `left_out`, a GPU, an architecture or a model; nullptr where
-/// nothing of it was fitted.
+/// The shipped constants that have not seen `left_out`, a GPU, an architecture or a model; nullptr
+/// where nothing of it was fitted.
 const Constants* shipped_fold(const std::string& left_out);
 
 /// Throws InputError.
 Constants load_constants(const std::string& path);
 
-/// Those of the file that an option names, or those that ship.
+/// The constants of the file that an option names, or those that ship.
 Constants constants_of_option(const std::string& path);
 
 }  // namespace depthcost

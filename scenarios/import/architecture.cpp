@@ -133,11 +133,13 @@ Attention latent(const Record& record) {
 }
 
 Attention linear(const Record& record) {
-  record.check_members({"heads", "head_dim", "conv_width"}, {"key_heads", "gate_rank", "decay"});
+  record.check_members({"heads", "head_dim", "conv_width"},
+                       {"key_heads", "key_dim", "gate_rank", "decay"});
   if (record.has("key_heads")) record.check_divides("key_heads", "heads");
   return LinearAttention{.num_heads = record.count("heads"),
                          .key_heads = record.optional("key_heads"),
                          .head_dim = record.count("head_dim"),
+                         .key_dim = record.optional("key_dim"),
                          .conv_width = record.count("conv_width"),
                          .gate_rank = record.optional("gate_rank"),
                          .decay = record.choice("decay", Decay::per_channel)};

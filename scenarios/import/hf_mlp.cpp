@@ -213,8 +213,20 @@ Count equal_count(const HfModel& model, const ConfigValue& value, std::string_vi
   return counts.front();
 }
 
+/// Granite 4 H without experts: a number of 0, and the shared MLP is all there is.
+bool has_no_experts(const HfModel& model) {
+  if (model.type.attention != AttentionForm::mamba) return false;
+  const auto number = model.config.find(kExpertKeys);
+  return number && number->count(Range::non_negative) == 0;
+}
+
 FoundCount dense_width(const HfModel& model) {
   if (model.type.mlp == MlpForm::plain) return plain_width(model);
+  if (has_no_experts(model)) {
+    model.config.ignore(kDenseWidth);
+    const ConfigValue width = model.config.at({"shared_intermediate_size"}, "width of the MLP");
+    return {width.count(), width.position(), model.config.cite({width.path()})};
+  }
   const auto of_dense = model.config.find(kWidthBesideExperts);
   if (const auto width = of_dense ? of_dense : model.config.find(kDenseWidth))
     return {equal_count(model, *width, "widths"), width->position(),
@@ -238,8 +250,11 @@ ImportedRecord dense_record(const HfModel& model, const Pattern& pattern) {
 
 /// The number of routed experts. Gemma 4 can switch them off.
 std::optional<ConfigValue> find_experts(const HfModel& model) {
+  if (has_no_experts(model)) {
+    model.config.ignore(kActive);
+    return std::nullopt;
+  }
   const auto is_on = model.config.find({"enable_moe_block"});
-
   if (!is_on) return model.config.find(kExpertKeys);
   if (is_on->flag()) return model.config.at(kExpertKeys, "enable_moe_block is true");
   model.config.ignore(kExpertKeys);

@@ -32,6 +32,10 @@ constexpr std::string_view kPerLayerInputs =
 
 constexpr std::string_view kIdleExpert = "The expert that does nothing is not counted.";
 
+constexpr std::string_view kMambaStates =
+    "The states of Mamba-2 are counted as float32; an engine that keeps them in the model's dtype "
+    "needs half of these bytes.";
+
 constexpr std::string_view kIndexKeys =
     "The cache holds keys of the indexer too, in kv_dtype; an engine that keeps "
     "them in fp8 needs fewer bytes.";
@@ -250,6 +254,11 @@ constexpr std::array kModelTypes{
     without_gate("arcee", Absent::derived, WindowRule::none, kOwnHead),
     bailing("bailing_moe"),
     bailing("bailing_moe_v2"),
+    HfModelType{.name = "bamba",
+                .attention = AttentionForm::mamba,
+                .head_dim = Absent::derived,
+                .defaults = kOwnHead,
+                .remark = kMambaStates},
     cohere("cohere", WindowRule::none),
     cohere("cohere2", WindowRule::between),
     HfModelType{.name = "deepseek_v2", .attention = AttentionForm::latent},
@@ -305,6 +314,12 @@ constexpr std::array kModelTypes{
                 .kv_heads = Absent::derived,
                 .expert_width = ExpertWidth::intermediate_size,
                 .defaults = kOwnHead},
+    HfModelType{.name = "granitemoehybrid",
+                .attention = AttentionForm::mamba,
+                .head_dim = Absent::derived,
+                .expert_width = ExpertWidth::intermediate_size,
+                .defaults = kTiedHead,
+                .remark = kMambaStates},
     hunyuan("hunyuan_v1_dense"),
     hunyuan("hunyuan_v1_moe", kHunyuanMoeDefaults),
     HfModelType{.name = "hy_v3", .dtype = AbsentDtype::bf16, .defaults = kGlm4Defaults},
@@ -422,6 +437,7 @@ std::size_t common_letters(std::string_view a, std::string_view b) {
 AttentionForm attention_in(HfConfig& config) {
   if (config.find({"linear_attn_config"})) return AttentionForm::hybrid;
   if (config.find({"linear_key_head_dim"})) return AttentionForm::gated_delta;
+  if (config.find({"mamba_d_state"})) return AttentionForm::mamba;
   if (config.find({"kv_source_layer_ids"})) return AttentionForm::shared_compressed;
   if (config.find({"compress_ratios"})) return AttentionForm::compressed;
   return config.find({"kv_lora_rank"}) ? AttentionForm::latent : AttentionForm::grouped;
@@ -478,8 +494,8 @@ bool may_be_read_as(HfConfig& config, const HfModelType& type) {
          has_same_windows(config, type.window) && has_same_experts(config, type);
 }
 
-/// Of the types that the config may be read as, those whose names begin most like the word; of
-/// equals those that fewest edits lead to. Two letters may be alike by chance.
+/// The types that the config may be read as and whose names begin most like the word. Among equals,
+/// those that fewest edits lead to. Two letters may be alike by chance.
 std::vector<std::string> nearest_names(HfConfig& config, std::string_view word) {
   constexpr std::size_t kNumShown = 3;
   constexpr std::size_t kMinCommon = 3;

@@ -16,7 +16,8 @@ enum class AttentionForm : std::uint8_t {
   hybrid,
   compressed,
   shared_compressed,
-  gated_delta
+  gated_delta,
+  mamba
 };
 
 /// What an absent `head_dim` or `num_key_value_heads` means. A default that stands in the code of

@@ -54,12 +54,12 @@ struct ProjectionsOf {
 
   Matrices operator()(const LinearAttention& a) const {
     const double width = as_double(a.num_heads) * as_double(a.head_dim);
-    const double keys = d * as_double(a.key_heads.value_or(a.num_heads)) * as_double(a.head_dim);
+    const double keys = d * as_double(a.key_heads.value_or(a.num_heads)) * as_double(a.key_size());
     const double gate = a.gate_rank ? as_double(*a.gate_rank) * (d + width) : d * width;
-    return {{{"q_proj", "in_proj_qkv", "in_proj_qkvz"}, keys},
-            {{"k_proj", "in_proj_qkv", "in_proj_qkvz"}, keys},
-            {{"v_proj", "in_proj_qkv", "in_proj_qkvz"}, d * width},
-            {{"g_proj", "g_b_proj", "in_proj_z", "in_proj_qkvz"}, gate}};
+    return {{{"q_proj", "in_proj_qkv", "in_proj_qkvz", "in_proj"}, keys},
+            {{"k_proj", "in_proj_qkv", "in_proj_qkvz", "in_proj"}, keys},
+            {{"v_proj", "in_proj_qkv", "in_proj_qkvz", "in_proj"}, d * width},
+            {{"g_proj", "g_b_proj", "in_proj_z", "in_proj_qkvz", "in_proj"}, gate}};
   }
 
   /// Its matrices have no names that are known: it is spared as a whole.
@@ -131,10 +131,9 @@ SparedPart attention_part(const HfModel& model, const Architecture& architecture
   std::vector<bool> layers = linear_attention_layers(model);
   for (const bool is_linear : {true, false}) {
     const auto num_layers = as_double(std::count(layers.begin(), layers.end(), true));
-    const bool has_block_of_its_own =
-        is_linear && model.type.attention == AttentionForm::gated_delta;
     ModuleAliases blocks{"self_attn", "attn"};
-    if (has_block_of_its_own) blocks = {"linear_attn"};
+    if (is_linear && model.type.attention == AttentionForm::gated_delta) blocks = {"linear_attn"};
+    if (is_linear && model.type.attention == AttentionForm::mamba) blocks = {"mamba"};
     if (!model.type.attention_block.empty()) blocks = {model.type.attention_block};
     for (const AttentionLayers& record : architecture.attention) {
       if (std::holds_alternative<LinearAttention>(record.attention) != is_linear) continue;

@@ -131,7 +131,7 @@ std::string gigabytes(double bytes) {
   return number < 100 ? fmt::format("{:.3g} GB", number) : fmt::format("{:.0f} GB", number);
 }
 
-/// What a checkpoint's own keys are read with, and the model that they are of.
+/// The model and its architecture, by which a checkpoint's keys of quantisation are read.
 struct Checkpoint {
   const HfModel& model;
   const Architecture& architecture;

@@ -46,8 +46,10 @@ const std::array kScenario{
     key(choice, "residual.schedule", kNames<Schedule>,
         "the schedule whose numbers the verdict quotes; fused or single_pass if absent"),
     key(choices, "residual.compare", scheme_names(), "schemes to put beside it"),
-    with_default(key(count, "residual.num_streams", "residual streams m of mHC"), "4",
-                 "[mhc] n = 4, the value of every released model"),
+    with_default(
+        key(count, "residual.num_streams",
+            "streams of mHC, hyper-connections, gated_residual and wide_residual, copies of altup"),
+        "4", "[mhc] n = 4, the value of every released model"),
     key(count, "residual.value_width", "d_v of deep_delta"),
     key(count, "residual.dilation", "of denseformer, in decoder layers"),
     key(count, "residual.period", "of denseformer, in decoder layers"),

@@ -57,8 +57,11 @@ const std::array kModel{
         "linear: of the short convolutions on q, k and v; grouped: of one on q and k, which mixes the "
         "elements of a head"),
     key(count, "attention[].key_heads", "linear: heads of queries and keys; heads if absent"),
+    key(count, "attention[].key_dim",
+        "linear: of a query and a key, the state size of Mamba-2; head_dim if absent"),
     key(count, "attention[].gate_rank", "linear: of the output gate; full if absent"),
-    key(choice, "attention[].decay", kNames<Decay>, "linear: per_channel if absent"),
+    key(choice, "attention[].decay", kNames<Decay>,
+        "linear: per_channel if absent; step: by the step size, as in Mamba-2"),
     key(count, "attention[].output_rank", "compressed: of each group of the output projection"),
     key(count, "attention[].output_groups", "compressed: groups of the output projection"),
     key(count, "attention[].ratio", "compressed: tokens of a summary; the window alone if absent"),

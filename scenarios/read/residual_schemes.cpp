@@ -190,4 +190,17 @@ void check_exchanges(const Values& scenario, const Study& study) {
                                    name(kind), study.scheme_parameters.weight_shards));
 }
 
+void warn_of_bound(Values& scenario, const Study& study) {
+  const Value* written = scenario.find("residual.schedule");
+  if (written == nullptr) return;
+  const Scheme& scheme = study.path.scheme;
+  const bool is_bound_here = is_bound(scheme, study.schedule);
+  if (!is_bound_here && !(study.training && is_training_bound(scheme, study.schedule))) return;
+  Value warned = *written;
+  warned.warning =
+      fmt::format("{} is a bound of {}{}: no kernel is known that reaches it.",
+                  name(study.schedule), name(scheme), is_bound_here ? "" : " in training");
+  scenario.set("residual.schedule", std::move(warned));
+}
+
 }  // namespace depthcost

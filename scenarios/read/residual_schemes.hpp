@@ -42,4 +42,7 @@ void read_stream_type(const Values& scenario, const Values& model,
 /// Throws InputError if the machine cannot say how long ranks that divide matrices take to meet.
 void check_exchanges(const Values& scenario, const Study& study);
 
+/// Warns of a schedule that nobody can run, or cannot train by, where the scenario asks for one.
+void warn_of_bound(Values& scenario, const Study& study);
+
 }  // namespace depthcost

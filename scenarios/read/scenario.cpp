@@ -56,7 +56,7 @@ class ScenarioReader {
     read_residual();
     read_parallelism();
     read_workloads(values_, scenario_.study);
-    warn_of_bound();
+    warn_of_bound(values_, scenario_.study);
     check_attached_collectives();
     check_work(values_, scenario_.study, model_.position());
     read_budgets();
@@ -290,21 +290,6 @@ class ScenarioReader {
     if (!problem.empty())
       throw InputError(written->position, fmt::format("invalid residual.schedule '{}' ({})",
                                                       written->texts.front(), problem));
-  }
-
-  /// A schedule that nobody can run, or cannot train by.
-  void warn_of_bound() {
-    const Study& study = scenario_.study;
-    const Value* written = values_.find("residual.schedule");
-    if (written == nullptr) return;
-    const bool is_bound_here = is_bound(study.path.scheme, study.schedule);
-    if (!is_bound_here && !(study.training && is_training_bound(study.path.scheme, study.schedule)))
-      return;
-    Value warned = *written;
-    warned.warning = fmt::format("{} is a bound of {}{}: no kernel is known that reaches it.",
-                                 name(study.schedule), name(study.path.scheme),
-                                 is_bound_here ? "" : " in training");
-    values_.set("residual.schedule", std::move(warned));
   }
 
   void read_compare() {

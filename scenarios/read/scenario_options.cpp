@@ -255,7 +255,7 @@ bool may_have_blocks(const std::string& schemes) {
   return false;
 }
 
-void refuse_said_twice(const ScenarioOptions& options) {
+void refuse_conflicting_settings(const ScenarioOptions& options) {
   std::vector<SaidBy> said = said_by(options);
   for (const std::string& budget : options.budgets)
     said.push_back({budget, "budgets." + budget.substr(0, budget.find('=')), "--budget"});
@@ -306,7 +306,7 @@ std::string stem_of(const ScenarioOptions& options) {
 }
 
 UnreadScenario asked_document(const std::string& path, const ScenarioOptions& options) {
-  refuse_said_twice(options);
+  refuse_conflicting_settings(options);
   return composed_document(path, options);
 }
 

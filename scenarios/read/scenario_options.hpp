@@ -45,10 +45,10 @@ std::string stem_of(const ScenarioOptions& options);
 
 /// Throws InputError at `--set` for a setting that would silently win over an option: one of the
 /// same key, or of a map that has it.
-void refuse_said_twice(const ScenarioOptions& options);
+void refuse_conflicting_settings(const ScenarioOptions& options);
 
 /// The options' document, or that of the file, or if the options name a model one made of them. The
-/// settings are applied. Throws as refuse_said_twice() does.
+/// settings are applied. Throws as refuse_conflicting_settings() does.
 UnreadScenario asked_document(const std::string& path, const ScenarioOptions& options);
 
 /// The same where options hold values that nobody has typed, which settings may replace.

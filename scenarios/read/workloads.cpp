@@ -221,7 +221,8 @@ void read_stages(const Values& values, const Study& study, Training& training) {
   check_schedule(values, *study.pipeline, training);
 }
 
-/// Those of a step of 4 Mi tokens over all replicas, where no pipeline asks for more.
+/// Micro-batches that make a step of 4 Mi tokens over all replicas, or as many as the pipeline
+/// needs.
 Count usual_micro_batches(const Study& study, const Training& training) {
   constexpr Count kTokensOfStep = Count{1} << 22;  // Llama 3 begins with 4M
   constexpr Count kMost = 512;                     // of 8,192 tokens

@@ -105,7 +105,8 @@ class Reader {
     // No command prints these lines: tests/reports/documents/readme_test.cpp and
     // tests/microbench/results/kernels_readme_test.cpp make them.
     if (line.starts_with("<!-- begin "))
-      in_marks_ = line != "<!-- begin trust -->" && line != "<!-- begin kernels -->";
+      in_marks_ = line != "<!-- begin trust -->" && line != "<!-- begin kernels -->" &&
+                  line != "<!-- begin unmodelled -->";
     if (line.starts_with("<!-- end ")) in_marks_ = false;
     if (line.starts_with("<!--")) return;
     if (line.starts_with("    ")) return add(line.substr(4));

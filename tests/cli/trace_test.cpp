@@ -145,8 +145,9 @@ TEST_F(CompareTrace, NeedsTheNumberOfStepsForTheOverhead) {
       "trace holds.\n"))
       << unknown.output;
   EXPECT_NE(
-      unknown.output.find("Kernels of device 'NVIDIA H200 (0)' alone, which has most; 1 other "
-                          "device is left out.\n"),
+      unknown.output.find(
+          "Only kernels of device 'NVIDIA H200 (0)' are counted, because it has the most; 1 other "
+          "device is left out.\n"),
       std::string::npos);
   const Outcome two = run({"step.json", "--scenario", "s.yaml", "--steps", "2"});
   EXPECT_NE(two.output.find("\nThe trace names 1 of the profiler's steps; --steps 2 was taken.\n"),
@@ -191,8 +192,10 @@ TEST_F(CompareTrace, SaysWhichKernelsItLeavesOut) {
   folder_.written("two.json", first + "]");
   folder_.written("three.json", first + ", " + kernel(2, timed) + "]");
   const std::string two = run({"two.json", "--scenario", "s.yaml"}).output;
-  EXPECT_NE(two.find("Kernels of device '0' alone, which has most; 1 other device is left out.\n"),
-            std::string::npos)
+  EXPECT_NE(
+      two.find(
+          "Only kernels of device '0' are counted, because it has the most; 1 other device is left out.\n"),
+      std::string::npos)
       << two;
   EXPECT_NE(two.find("1 kernel without a duration was left out.\n"), std::string::npos) << two;
   const std::string three = run({"three.json", "--scenario", "s.yaml"}).output;

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "model/decision/kept_batches.hpp"
+#include "model/decision/batch_runs.hpp"
 #include "model/evaluation/evaluation.hpp"
 #include "model/evaluation/scheme_verdict.hpp"
 #include "model/schemes/list.hpp"

@@ -52,7 +52,7 @@ std::vector<std::string> limit_settings(const PlanOptions& options, const Study&
   return settings;
 }
 
-/// Of settings of the same key the last alone, which is the one that holds.
+/// The last setting of each key, which is the one that holds.
 std::vector<std::string> last_of_each_key(const std::vector<std::string>& settings) {
   const auto key = [](const std::string& setting) { return setting.substr(0, setting.find('=')); };
   std::vector<std::string> last;

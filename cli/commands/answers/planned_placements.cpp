@@ -105,7 +105,7 @@ PlanSource read_source(const std::string& path, const ScenarioOptions& question,
           .blocks = blocks};
 }
 
-/// Of several schemes those without blocks have no block size.
+/// A block size is for those of several schemes that have blocks.
 PlanSource source_of(ScenarioOptions question, const std::string& scheme, Count devices) {
   const bool others_have_blocks = may_have_blocks(question.scheme);
   const PlannedBlocks blocks =
@@ -121,8 +121,8 @@ PlanSource source_of(ScenarioOptions question, const std::string& scheme, Count 
   });
 }
 
-/// The model as it ships: who has trained it with blocks cannot change them. Of a model with the
-/// standard residual, what Block AttnRes would add.
+/// The model as it ships: who has trained it with blocks cannot change them. With the standard
+/// residual, the question is what Block AttnRes would add.
 PlanSource own_source(const ScenarioOptions& question, Count devices) {
   const auto read = [&](const ScenarioOptions& of) {
     return read_on_ranks(of, devices, [](const ScenarioOptions& asked) {
@@ -143,7 +143,7 @@ std::vector<PlanSource> sources_of(const PlanOptions& options) {
     return {read_source(options.scenario, options.question, PlannedBlocks::searched)};
   refuse_placement(options.question);
   refuse_second_limit(options);
-  refuse_said_twice(options.question);
+  refuse_conflicting_settings(options.question);
   ScenarioOptions question = options.question;
   if (question.decode.empty() && question.training.empty()) question.decode = kBatch;
   if (question.scheme.empty()) return {own_source(question, options.devices)};

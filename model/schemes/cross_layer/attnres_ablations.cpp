@@ -265,22 +265,32 @@ SavedLayer sliding_window_saved(const SchemeLayer& at, Schedule schedule) {
           .received = s - 1};
 }
 
-constexpr BackwardRule kSigmoidBackward{.layer = shipped_backward,
+constexpr BackwardRule kSigmoidBackward{.moves = "as block_attnres",
+                                        .layer = shipped_backward,
                                         .activations = shipped_keep,
                                         .accumulation_d = blocks_accumulation_d};
-constexpr BackwardRule kMultiheadBackward{.layer = shipped_backward,
+constexpr BackwardRule kMultiheadBackward{.moves = "as block_attnres",
+                                          .layer = shipped_backward,
                                           .activations = multihead_keep,
                                           .accumulation_d = blocks_accumulation_d};
-constexpr BackwardRule kRawKeysBackward{.layer = raw_keys_backward,
-                                        .activations = raw_keys_keep,
-                                        .accumulation_d = blocks_accumulation_d};
-constexpr BackwardRule kInputIndependentBackward{.layer = input_independent_backward,
-                                                 .activations = input_independent_keep,
-                                                 .accumulation_d = blocks_accumulation_d};
-constexpr BackwardRule kInputDependentBackward{.layer = input_dependent_backward,
-                                               .activations = input_dependent_keep,
-                                               .accumulation_d = each_layer_accumulation_d};
+constexpr BackwardRule kRawKeysBackward{
+    .moves = "as block_attnres; unfused: without the keys' norm, 2s r and s w less",
+    .layer = raw_keys_backward,
+    .activations = raw_keys_keep,
+    .accumulation_d = blocks_accumulation_d};
+constexpr BackwardRule kInputIndependentBackward{
+    .moves =
+        "as block_attnres; unfused: norm 2 r, 1 w; mix s + 1 r, s w; unstack s r, s w; and the sums",
+    .layer = input_independent_backward,
+    .activations = input_independent_keep,
+    .accumulation_d = blocks_accumulation_d};
+constexpr BackwardRule kInputDependentBackward{
+    .moves = "as block_attnres; of a token's query 5 r, 2 w more",
+    .layer = input_dependent_backward,
+    .activations = input_dependent_keep,
+    .accumulation_d = each_layer_accumulation_d};
 constexpr BackwardRule kSlidingWindowBackward{
+    .moves = "as full_attnres with at most W + 1 sources",
     .layer = sliding_window_backward,
     .activations = layers_and_output_keep<sliding_window_saved>,
     .accumulation_d = accumulated_d<window_sums>};

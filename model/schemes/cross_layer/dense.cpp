@@ -77,12 +77,17 @@ SavedLayer mrla_saved(const SchemeLayer& at, Schedule) {
           .received = static_cast<double>(at.layer) - 1};
 }
 
-constexpr BackwardRule kDenseNetBackward{.layer = dense_net_backward,
-                                         .activations = layers_keep<dense_net_saved>,
-                                         .accumulation_d = accumulated_d<dense_net_sums>};
-constexpr BackwardRule kMrlaBackward{.layer = mrla_backward,
-                                     .activations = layers_keep<mrla_saved>,
-                                     .accumulation_d = accumulated_d<mrla_sums>};
+constexpr BackwardRule kDenseNetBackward{
+    .moves =
+        "norm 2 r, 1 w; convolution 1 r, s w, and s + 1 r for its weights; unstack s r, s w; and the sums",
+    .layer = dense_net_backward,
+    .activations = layers_keep<dense_net_saved>,
+    .accumulation_d = accumulated_d<dense_net_sums>};
+constexpr BackwardRule kMrlaBackward{
+    .moves = "norm 2 r, 1 w; s + 1 r, s w; the sums; the convolution of the newest",
+    .layer = mrla_backward,
+    .activations = layers_keep<mrla_saved>,
+    .accumulation_d = accumulated_d<mrla_sums>};
 
 constexpr std::string_view kDenseFormerDefault =
     "arXiv:2402.02622: 4 x 5, its best trade-off at 48 blocks";
@@ -159,9 +164,12 @@ SavedLayer dense_former_saved(const SchemeLayer& at, Schedule schedule) {
   return saved;
 }
 
-constexpr BackwardRule kDenseFormerBackward{.layer = dense_former_backward,
-                                            .activations = layers_keep<dense_former_saved>,
-                                            .accumulation_d = accumulated_d<dense_former_sums>};
+constexpr BackwardRule kDenseFormerBackward{
+    .moves =
+        "fused: s + 2 r, s w and the sums. unfused: norm 2 r, 1 w; sum 2 r, 1 w; mix s + 1 r, s w",
+    .layer = dense_former_backward,
+    .activations = layers_keep<dense_former_saved>,
+    .accumulation_d = accumulated_d<dense_former_sums>};
 
 /// The outputs of all Transformer blocks and, inside one, the running state.
 double all_blocks(const SchemeLayer& at) {
@@ -265,9 +273,11 @@ SavedLayer mudd_saved(const SchemeLayer& at, Schedule schedule) {
   return saved;
 }
 
-constexpr BackwardRule kMuddBackward{.layer = mudd_backward,
-                                     .activations = layers_keep<mudd_saved>,
-                                     .accumulation_d = accumulated_d<mudd_sums>};
+constexpr BackwardRule kMuddBackward{
+    .moves = "fused: s + C r, s w and the sums; weights 2 r, 1 w. unfused: each eager kernel's own",
+    .layer = mudd_backward,
+    .activations = layers_keep<mudd_saved>,
+    .accumulation_d = accumulated_d<mudd_sums>};
 
 constexpr std::array kMuddKeys{
     SchemeKey{"ways", &SchemeParameters::ways, "arXiv:2502.12170: query, key, value, residual"}};

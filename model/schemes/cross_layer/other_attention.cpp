@@ -252,13 +252,21 @@ SavedLayer history_at_boundaries_saved(const SchemeLayer& at, Schedule schedule)
   return saved;
 }
 
-constexpr BackwardRule kBoundaryBackward{.layer = at_boundaries_backward,
-                                         .activations = layers_keep<at_boundaries_saved>,
-                                         .accumulation_d = accumulated_d<boundary_sums>};
-constexpr BackwardRule kOverHistoryBackward{.layer = over_history_backward,
-                                            .activations = layers_keep<over_history_saved>,
-                                            .accumulation_d = accumulated_d<history_kv_sums>};
+constexpr BackwardRule kBoundaryBackward{
+    .moves =
+        "single_pass: s + 3 r, s w and the sums. unfused: as block_attnres, and the sum of both parts 2 r, 1 w",
+    .layer = at_boundaries_backward,
+    .activations = layers_keep<at_boundaries_saved>,
+    .accumulation_d = accumulated_d<boundary_sums>};
+constexpr BackwardRule kOverHistoryBackward{
+    .moves =
+        "single_pass: 2s + 4 r, 2s + 2 w and the sums; projections 9 r, 2 w. unfused: each eager kernel's own",
+    .layer = over_history_backward,
+    .activations = layers_keep<over_history_saved>,
+    .accumulation_d = accumulated_d<history_kv_sums>};
 constexpr BackwardRule kHistoryBlockBackward{
+    .moves =
+        "single_pass: 2s + 4 r, 2s + 2 w and the sums at a boundary; projections 9 r, 2 w. unfused: each eager kernel's own",
     .layer = history_at_boundaries_backward,
     .activations = layers_keep<history_at_boundaries_saved>,
     .accumulation_d = accumulated_d<history_block_sums>};

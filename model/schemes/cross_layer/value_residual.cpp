@@ -76,9 +76,12 @@ SavedLayer values_saved(const SchemeLayer& at, Schedule schedule) {
   return saved;
 }
 
-constexpr BackwardRule kValuesBackward{.layer = values_backward,
-                                       .activations = layers_keep<values_saved>,
-                                       .accumulation_d = accumulated_d<value_sums>};
+constexpr BackwardRule kValuesBackward{
+    .moves =
+        "as standard; where it mixes 2 d_kv r, d_kv w and the sum. unfused: 3 d_kv r, 2 d_kv w and the sum",
+    .layer = values_backward,
+    .activations = layers_keep<values_saved>,
+    .accumulation_d = accumulated_d<value_sums>};
 
 std::optional<ParameterProblem> size_problem(const SchemeLayer& last) {
   const SchemeParameters& p = last.parameters;

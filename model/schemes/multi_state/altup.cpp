@@ -119,8 +119,11 @@ SavedLayer altup_saved(const SchemeLayer& at, Schedule) {
   return {.state = d_vectors(a.A), .remade = saved.remade + d_vectors(a.A - 1) + loose_scalars(-2)};
 }
 
-constexpr BackwardRule kAltupBackward{.layer = altup_backward,
-                                      .activations = layers_and_output_keep<altup_saved>};
+constexpr BackwardRule kAltupBackward{
+    .moves =
+        "a decoder layer: correct A + 3 r, 3 w; predict 2A + 2 r, A w; LAuReL 2 r, 1 w; middle 5 r, 3 w",
+    .layer = altup_backward,
+    .activations = layers_and_output_keep<altup_saved>};
 
 /// A decoder layer's: M, its gain, the output scale, P_c and C; L, R and the gain behind them.
 ///   A d + 2 d + A^3 + A^2, and 2 r d + d

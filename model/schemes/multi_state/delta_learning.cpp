@@ -66,8 +66,10 @@ SavedLayer delta_saved(const SchemeLayer& at, Schedule schedule) {
           .before = d_v + 1};
 }
 
-constexpr BackwardRule kDeltaBackward{.layer = delta_backward,
-                                      .activations = layers_keep<delta_saved>};
+constexpr BackwardRule kDeltaBackward{
+    .moves = "fused: 2 d_v + 4 r, d_v + 2 w. unfused: each eager kernel's own",
+    .layer = delta_backward,
+    .activations = layers_keep<delta_saved>};
 
 std::optional<ParameterProblem> width_problem(const SchemeLayer& last) {
   const SchemeParameters& p = last.parameters;

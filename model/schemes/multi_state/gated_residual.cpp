@@ -115,7 +115,7 @@ ChunkActivations gate_activations(const SchemeLayer& last, const ChunkOfLayers& 
   const SavedVectors layer = state + remade + output;
   if (plan.policy != ActivationPolicy::recompute)
     return placed_activations(plan.policy, chunk.num_layers, num_layers * layer, layer, {});
-  if (plan.run_again == LayersRunAgain::decoder_layer)
+  if (plan.recomputation == LayerRecomputation::decoder_layer)
     return {.kept = as_double(inputs_of_decoder_layers(chunk)) * state,
             .for_weights = saved_vectors(chunk.num_layers),
             .working = plan.layers_at_once() * (remade + output)};
@@ -124,7 +124,10 @@ ChunkActivations gate_activations(const SchemeLayer& last, const ChunkOfLayers& 
           .working = remade};
 }
 
-constexpr BackwardRule kGateBackward{.layer = gate_backward_layer, .activations = gate_activations};
+constexpr BackwardRule kGateBackward{
+    .moves = "one_pass: 2n + 2 r, n + 1 w. Others: 6n + 2 r, 3n + 1 w",
+    .layer = gate_backward_layer,
+    .activations = gate_activations};
 
 std::optional<ParameterProblem> gate_problem(const SchemeLayer& last) {
   if (const auto problem = streams_problem(last)) return problem;

@@ -65,13 +65,18 @@ double hc_scalars(double m) { return m * (m + 2) + 2 * m; }
 /// The logits, and the streams' norm.
 double lite_scalars(double m) { return lite_outputs(m) + 1; }
 
-constexpr BackwardRule kHcStaticBackward{.layer = hc_static_backward,
-                                         .activations = layers_keep<static_streams_saved>};
+constexpr BackwardRule kHcStaticBackward{
+    .moves =
+        "fused: 2m + 2 r, m + 1 w, the streams behind the layer made again. unfused: pre m + 1 r, m w; norm 2 r, 1 w; post m + 1 r, 1 w; residual 2m r, m w; sum 2m r, m w",
+    .layer = hc_static_backward,
+    .activations = layers_keep<static_streams_saved>};
 
 template <double (*kScalars)(double)>
-constexpr BackwardRule kMappedBackward{.layer = mapped_backward,
-                                       .activations = dynamic_streams_keep<kScalars>,
-                                       .recompute_layers = best_stream_recomputation};
+constexpr BackwardRule kMappedBackward{
+    .moves = "as mhc, which is an assumption; one_pass: its least",
+    .layer = mapped_backward,
+    .activations = dynamic_streams_keep<kScalars>,
+    .recompute_layers = best_stream_recomputation};
 
 /// alpha and beta (m) and A (m x m) of each layer: Table 5's a_m, beta and A_r.
 double static_parameters(const SchemeLayer& at) {

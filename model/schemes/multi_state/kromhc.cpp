@@ -28,7 +28,8 @@ BackwardLayer krom_backward(const SchemeLayer& at, Schedule schedule, GradientAc
 /// The logits, and the streams' norm.
 double krom_scalars(double m) { return 2 * m + 2 * std::log2(m) + 1; }
 
-constexpr BackwardRule kKromBackward{.layer = krom_backward,
+constexpr BackwardRule kKromBackward{.moves = "as mhc, which is an assumption",
+                                     .layer = krom_backward,
                                      .activations = dynamic_streams_keep<krom_scalars>,
                                      .recompute_layers = best_stream_recomputation};
 

@@ -76,7 +76,7 @@ BackwardLayer least_mhc_backward(const SchemeLayer& at) {
   return least_streams_backward(num_streams(at));
 }
 
-constexpr BackwardElsewhere kMhcBackwardElsewhere[]{
+constexpr OtherBackwardCount kOtherMhcBackward[]{
     {.name = "TileKernels, post, pre and projection",
      .source = "signatures in deepseek-ai/TileKernels tile_kernels/mhc",
      .layer = tile_kernels_backward},
@@ -84,12 +84,15 @@ constexpr BackwardElsewhere kMhcBackwardElsewhere[]{
 
 constexpr std::array kMhcBackwardBounds{one_pass};
 
-constexpr BackwardRule kMhcBackward{.layer = mhc_backward_layer,
-                                    .activations = dynamic_streams_keep<mhc_scalars>,
-                                    .recompute_layers = best_stream_recomputation,
-                                    .gradients = mhc_gradients,
-                                    .elsewhere = kMhcBackwardElsewhere,
-                                    .bounds = kMhcBackwardBounds};
+constexpr BackwardRule kMhcBackward{
+    .moves =
+        "fused: 5m + 2 r, 2m + 1 w. two_pass: 4m + 2 r, m + 1 w. one_pass: 3m + 2 r, m + 1 w, the least that is possible. unfused: 9m + 4 r, 5m + 2 w",
+    .layer = mhc_backward_layer,
+    .activations = dynamic_streams_keep<mhc_scalars>,
+    .recompute_layers = best_stream_recomputation,
+    .gradients = mhc_gradients,
+    .others = kOtherMhcBackward,
+    .bounds = kMhcBackwardBounds};
 
 /// The norm of the plain mean of all streams: m r, 1 w.
 Launches mean_exit(const SchemeLayer& last, Schedule schedule) {
@@ -127,11 +130,12 @@ ChunkActivations mean_exit_keep(const SchemeLayer& last, const ChunkOfLayers& ch
           .working = larger(layers.working, exit.working)};
 }
 
-constexpr BackwardRule kMeanExitBackward{.layer = mean_exit_backward,
+constexpr BackwardRule kMeanExitBackward{.moves = "as mhc; the exit 2 r, m w",
+                                         .layer = mean_exit_backward,
                                          .activations = mean_exit_keep,
                                          .recompute_layers = best_stream_recomputation,
                                          .gradients = mhc_gradients,
-                                         .elsewhere = kMhcBackwardElsewhere,
+                                         .others = kOtherMhcBackward,
                                          .bounds = kMhcBackwardBounds};
 
 double layer_parameters(const SchemeLayer& at) {

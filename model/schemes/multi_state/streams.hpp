@@ -120,7 +120,7 @@ ChunkActivations dynamic_streams_keep(const SchemeLayer& last, const ChunkOfLaye
   const Count num_states = divided_up(chunk.num_layers, at_once);
   const Count of_decoder_layers = inputs_of_decoder_layers(chunk) * m;
   // Where layers run again, outputs need not be kept; but they may be fewer than states.
-  if (plan.run_again == LayersRunAgain::decoder_layer &&
+  if (plan.recomputation == LayerRecomputation::decoder_layer &&
       of_decoder_layers < num_states * m + chunk.num_layers)
     return {.kept = saved_vectors(of_decoder_layers),
             .for_weights = saved_vectors(chunk.num_layers),

@@ -74,10 +74,15 @@ SavedLayer wide_saved(const SchemeLayer& at, Schedule schedule) {
   return saved;
 }
 
-constexpr BackwardRule kIdentityBackward{.layer = identity_backward,
-                                         .activations = layers_keep<static_streams_saved>};
-constexpr BackwardRule kWideBackward{.layer = wide_backward,
-                                     .activations = layers_and_output_keep<wide_saved>};
+constexpr BackwardRule kIdentityBackward{
+    .moves = "fused: 2m + 2 r, m + 1 w. unfused: each eager kernel's own",
+    .layer = identity_backward,
+    .activations = layers_keep<static_streams_saved>};
+constexpr BackwardRule kWideBackward{
+    .moves =
+        "fused: 2K + 2 r, K + 1 w. unfused: norm 2 r, 1 w; read K + 1 r, K w; sum 2K r, K w; write 2 r, 1 w",
+    .layer = wide_backward,
+    .activations = layers_and_output_keep<wide_saved>};
 
 double two_a_stream(const SchemeLayer& at) { return 2 * num_streams(at); }
 

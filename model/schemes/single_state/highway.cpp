@@ -39,8 +39,11 @@ SavedLayer gated_saved(const SchemeLayer&, Schedule) {
   return {.state = kNormInput + d_vectors(1), .remade = kNormOutput + d_vectors(1), .before = 1};
 }
 
-constexpr BackwardRule kGatedBackward{.layer = gated_backward,
-                                      .activations = layers_keep<gated_saved>};
+constexpr BackwardRule kGatedBackward{
+    .moves =
+        "fused: h, f, z, dx, dh r; dh, df, dz w; the gate's product 4 r, 1 w. unfused: norm 2 r, 1 w; sum 2 r, 1 w; mix h, f, z, u r; dh, df, dz w; the product; sum 2 r, 1 w",
+    .layer = gated_backward,
+    .activations = layers_keep<gated_saved>};
 
 }  // namespace
 

@@ -149,13 +149,22 @@ SavedLayer history_saved(const SchemeLayer& at, Schedule) {
           .received = k + 1};
 }
 
-constexpr BackwardRule kWeightedBackward{.layer = weighted_backward,
-                                         .activations = layers_keep<weighted_saved>};
-constexpr BackwardRule kLowRankBackward{.layer = low_rank_backward,
-                                        .activations = layers_keep<low_rank_saved>};
-constexpr BackwardRule kHistoryBackward{.layer = history_backward,
-                                        .activations = layers_keep<history_saved>,
-                                        .accumulation_d = history_accumulation_d};
+constexpr BackwardRule kWeightedBackward{
+    .moves =
+        "fused: h, f, dx, dh r; dh, df w. unfused: norm 2 r, 1 w; sum 2 r, 1 w; h, f, g r; dh, df w",
+    .layer = weighted_backward,
+    .activations = layers_keep<weighted_saved>};
+constexpr BackwardRule kLowRankBackward{
+    .moves =
+        "fused: h before and behind, dx, dh r; dh, df w. unfused: norm 2 r, 1 w; sum 2 r, 1 w; g r twice, h r, dh w; sum 2 r, 1 w",
+    .layer = low_rank_backward,
+    .activations = layers_keep<low_rank_saved>};
+constexpr BackwardRule kHistoryBackward{
+    .moves =
+        "fused: k + 3 r, k + 1 w; behind it k sums r, dh w. unfused: norm 2 r, 1 w; sum 2 r, 1 w; g r twice, k r, k w",
+    .layer = history_backward,
+    .activations = layers_keep<history_saved>,
+    .accumulation_d = history_accumulation_d};
 
 std::optional<ParameterProblem> rank_problem(const SchemeLayer& last) {
   if (last.parameters.rank <= last.parameters.hidden_size) return std::nullopt;

@@ -124,16 +124,26 @@ SavedLayer siamese_saved(const SchemeLayer&, Schedule schedule) {
   return {.state = d_vectors(3), .remade = remade, .before = 1};
 }
 
-constexpr BackwardRule kPostNormBackward{.layer = post_norm_backward,
+constexpr BackwardRule kPostNormBackward{
+    .moves =
+        "fused: h, f, dx, dh r; 1 w: alpha is applied where the gradient is read. unfused: sum dx, dh r, 1 w; norm 2 r, 1 w; with an alpha 1 r, 1 w",
+    .layer = post_norm_backward,
+    .activations = layers_keep<post_norm_saved>};
+constexpr BackwardRule kDeepNormBackward{.moves = "as post_norm with an alpha",
+                                         .layer = deep_norm_backward,
                                          .activations = layers_keep<post_norm_saved>};
-constexpr BackwardRule kDeepNormBackward{.layer = deep_norm_backward,
-                                         .activations = layers_keep<post_norm_saved>};
-constexpr BackwardRule kHybridNormBackward{.layer = hybrid_norm_backward,
-                                           .activations = layers_keep<hybrid_norm_saved>};
-constexpr BackwardRule kKeelBackward{.layer = keel_backward,
-                                     .activations = layers_keep<keel_saved>};
-constexpr BackwardRule kSiameseBackward{.layer = siamese_backward,
-                                        .activations = layers_keep<siamese_saved>};
+constexpr BackwardRule kHybridNormBackward{
+    .moves = "the MLP as post_norm; attention dx, dh r; dh w",
+    .layer = hybrid_norm_backward,
+    .activations = layers_keep<hybrid_norm_saved>};
+constexpr BackwardRule kKeelBackward{
+    .moves = "fused: h, f, dx, dh r; 1 w, both norms made again. unfused: each eager kernel's own",
+    .layer = keel_backward,
+    .activations = layers_keep<keel_saved>};
+constexpr BackwardRule kSiameseBackward{
+    .moves = "fused: h1, h2, y, dx, dh1, dh2 r; dh1, dh2, dy w. unfused: each eager kernel's own",
+    .layer = siamese_backward,
+    .activations = layers_keep<siamese_saved>};
 
 double gain(const SchemeLayer& at) { return hidden_size(at); }
 double two_gains(const SchemeLayer& at) { return 2 * hidden_size(at); }

@@ -62,8 +62,11 @@ SavedLayer merge_saved(const SchemeLayer& at, Schedule) {
   return {.state = d_vectors(row + 1), .remade = kNormOutput, .before = vectors(at) < 4 ? 0 : row};
 }
 
-constexpr BackwardRule kMergeBackward{.layer = merge_backward,
-                                      .activations = layers_and_output_keep<merge_saved>};
+constexpr BackwardRule kMergeBackward{
+    .moves =
+        "fused: r, f, dx, dr r; dr, df w, where r and dr are w d-vectors each. unfused: each eager kernel's own",
+    .layer = merge_backward,
+    .activations = layers_and_output_keep<merge_saved>};
 
 }  // namespace
 

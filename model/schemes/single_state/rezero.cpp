@@ -30,8 +30,10 @@ SavedLayer scaled_saved(const SchemeLayer&, Schedule) {
   return {.state = kNormInput + d_vectors(1), .remade = kNormOutput};
 }
 
-constexpr BackwardRule kScaledBackward{.layer = scaled_backward,
-                                       .activations = layers_keep<scaled_saved>};
+constexpr BackwardRule kScaledBackward{
+    .moves = "fused: h, f, dx, dh r; dh, df w. unfused: norm 2 r, 1 w; sum 2 r, 1 w; f, g r, df w",
+    .layer = scaled_backward,
+    .activations = layers_keep<scaled_saved>};
 
 }  // namespace
 

@@ -47,9 +47,11 @@ GradientRule standard_gradients(Schedule schedule, GradientAccumulation) {
   return rule;
 }
 
-constexpr BackwardRule kStandardBackward{.layer = standard_backward_layer,
-                                         .activations = layers_keep<add_and_norm_saved>,
-                                         .gradients = standard_gradients};
+constexpr BackwardRule kStandardBackward{
+    .moves = "fused: h, dx, dh r; dh w. unfused: norm h, dx r, 1 w; sum 2 r, 1 w",
+    .layer = standard_backward_layer,
+    .activations = layers_keep<add_and_norm_saved>,
+    .gradients = standard_gradients};
 
 }  // namespace
 

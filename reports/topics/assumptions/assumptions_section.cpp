@@ -33,18 +33,7 @@ void write_markdown(Document& out) {
 
 void write_closing(Document& out) {
   out.heading("What is not modelled");
-  for (const std::string text :
-       {"at decode and prefill, activations and workspaces of attention, MLP and head: "
-        "`device_memory` leaves a tenth of the device for them",
-        "overlap of the terms of a step with one another",
-        "several batches in flight at decode and prefill: a step is the sum of its pipeline stages "
-        "and of the messages between them",
-        "what context ranks exchange of keys, values and attention, in any workload",
-        "in training, a framework's own buffers; backward times follow from counts, and backward "
-        "kernels were measured on CPUs and, some of them once, on an H200",
-        "the expansion of mHC's streams behind the embedding and their collapse before the head",
-        "losses: nothing here says that two schemes are equally good"})
-    out.bullet(text);
+  for (const std::string_view text : kUnmodelled) out.bullet(std::string(text));
   out.end_list();
   out.heading("Sources");
   for (const std::string text :

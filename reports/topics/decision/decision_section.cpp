@@ -8,8 +8,8 @@
 #include <map>
 
 #include "model/base/counted.hpp"
+#include "model/decision/batch_runs.hpp"
 #include "model/decision/decoder_layer.hpp"
-#include "model/decision/kept_batches.hpp"
 #include "model/evaluation/scheme_verdict.hpp"
 #include "model/schemes/list.hpp"
 #include "model/step/scheme_payload.hpp"
@@ -160,7 +160,7 @@ std::string batch_sentence(const Evaluation& e) {
   const ResidualPath& path = e.paths.front();
   if (is_reference(e.study, path)) return "";
   const double limit = overhead_limit(e.study, BudgetKind::decode_overhead).limit;
-  const auto runs = kept_batches(e.study, path, quoted_schedule(e.study, path), limit);
+  const auto runs = batch_runs(e.study, path, quoted_schedule(e.study, path), limit);
   const std::string keeps = batches(runs, BatchFate::keeps);
   const std::string breaks = batches(runs, BatchFate::breaks);
   if (keeps.empty() && breaks.empty()) return "";
@@ -445,7 +445,7 @@ void write_table(std::string& text, const Answer& answer) {
                       layers_text(study, study.model.num_layers),
                       format_count(study.model.hidden_size), name(study.path.scheme),
                       blocks == nullptr ? "" : ", " + blocks_text(study, *blocks),
-                      name(study.schedule), placement_text(study));
+                      schedule_label(study.path.scheme, study.schedule), placement_text(study));
   for (const std::string& line : {workload_text(study), memory_sentence(answer.evaluation)})
     if (!line.empty()) text += line + "\n";
 }

@@ -88,16 +88,20 @@ std::string backward_source(const FamilyRow& row, Schedule schedule) {
   return kernels.empty() ? "counted" : fmt::format("{}", fmt::join(kernels, ", "));
 }
 
-/// One line for the schedule of the row; for all of them, and for others, where it has kernels.
+/// What it moves in words, and the count for the schedule of the row; for all of them, and for
+/// others, where it has kernels.
 std::vector<std::string> backward_lines(const FamilyRow& row) {
   const BackwardRule& backward = *row.path.scheme.rule->backward;
-  if (backward.elsewhere.empty()) return {"backward, counted: " + backward_text(row.backward)};
-  std::vector<std::string> lines;
+  std::vector<std::string> lines{fmt::format("backward moves {}", backward.moves)};
+  if (backward.others.empty()) {
+    lines.push_back("backward, counted: " + backward_text(row.backward));
+    return lines;
+  }
   for (const FamilyBackward& of : row.backward_by_schedule)
     lines.push_back(fmt::format("backward, {}: {} ({})", name(of.schedule), backward_text(of.layer),
                                 backward_source(row, of.schedule)));
   const SchemeLayer first{row.path.scheme.parameters, 1, row.path.num_layers};
-  for (const BackwardElsewhere& other : backward.elsewhere)
+  for (const OtherBackwardCount& other : backward.others)
     lines.push_back(fmt::format("backward, {}: {} ({})", other.name,
                                 backward_text(other.layer(first)), other.source));
   return lines;

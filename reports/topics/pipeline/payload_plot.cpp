@@ -41,7 +41,7 @@ std::optional<ConstantPayload> constant_payload(const Scheme& scheme,
 }
 
 /// The standard residual, compared or not, and the schemes beside the first that always send the
-/// same. One of those that send as much.
+/// same. Of schemes that send as much as each other, one.
 std::vector<ConstantPayload> constant_payloads(const Evaluation& evaluation) {
   const std::vector<SchemePayload>& by_scheme = evaluation.pipeline->by_scheme;
   const ResidualPath standard{Scheme{}, evaluation.study.model.num_layers};

@@ -238,7 +238,7 @@ Table step_table(const Evaluation& evaluation, WorkloadId workload) {
 std::string missing_baseline(const Evaluation& evaluation) {
   for (const StepRow& row : evaluation.step)
     if (!row.baseline_step)
-      return fmt::format("No %: {}; `baseline_step` would give it.", row.missing);
+      return fmt::format("The percentage is not known: {}. Write `baseline_step`.", row.missing);
   return "";
 }
 

@@ -35,12 +35,12 @@ std::string layers_text(const Study& study, const TrainingRun& run) {
   std::string text =
       fmt::format("stage {}: {} layers of all micro-batches in flight x {:.12g} bytes", stage,
                   layers.kept, kept.of_layer.value);
-  if (layers.made_again > 0)
+  if (layers.recomputed > 0)
     text += fmt::format(" + {} made again, until their weights have gradients, x {:.12g} bytes",
-                        layers.made_again, kept.again_of_layer.value);
-  else if (kept.made_again.value > 0)
+                        layers.recomputed, kept.recomputed_of_layer.value);
+  else if (kept.recomputed.value > 0)
     text += fmt::format(" + {:.12g} bytes of a decoder layer that is made again",
-                        kept.made_again.value);
+                        kept.recomputed.value);
   if (stage + 1 == run.stages.size())
     text += fmt::format(" + logits of one micro-batch, {:.12g} bytes", kept.logits.value);
   return text;

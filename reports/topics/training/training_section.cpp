@@ -169,7 +169,7 @@ std::string links_text(const Evaluation& e) {
   const PipelineWork& work = *e.training.work;
   if (work.links.empty()) return "Without a pipeline nothing is sent and nobody waits.";
   if (!stage_links(e.study, work.forward_messages))
-    return "The hardware knows no sends: communication is taken as free, which is too little.";
+    return "The hardware has no `send` times, so communication costs nothing here. Real steps are longer.";
   if (e.training.rest.rows.empty())
     return "Communication is not judged without the layers that hide it.";
   return {};

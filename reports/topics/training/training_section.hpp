@@ -13,7 +13,8 @@ const TrainingRun* training_run(const Evaluation& evaluation, const ResidualPath
 /// Every scheme and schedule: the residual path on one micro-batch.
 Table training_path_table(const Evaluation& evaluation);
 
-/// The same: the simulated step. The layers beside the residual path must have times.
+/// Every scheme and schedule: the simulated step. The layers beside the residual path must have
+/// times.
 Table training_step_table(const Evaluation& evaluation);
 
 /// Every scheme as it is quoted: gradient accumulation, the fullest stage, and what is sent.

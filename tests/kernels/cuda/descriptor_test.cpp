@@ -11,7 +11,6 @@
 #include "model/machine/catalogue.hpp"
 #include "model/operations/altup_operations.hpp"
 #include "model/operations/attnres_operations.hpp"
-#include "model/operations/backward_operations.hpp"
 #include "model/operations/dense_operations.hpp"
 #include "model/operations/eager_operations.hpp"
 #include "model/operations/gated_residual_operations.hpp"

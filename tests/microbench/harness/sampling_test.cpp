@@ -12,8 +12,8 @@ namespace {
 Sample calmest_of(std::vector<double> unrests, int& taken) {
   taken = 0;
   return calmest([&] {
-    const double unrest = unrests.at(static_cast<std::size_t>(taken));
-    return Sample{static_cast<double>(taken++), unrest};
+    const double disturbed_share = unrests.at(static_cast<std::size_t>(taken));
+    return Sample{static_cast<double>(taken++), disturbed_share};
   });
 }
 
@@ -43,7 +43,7 @@ TEST(Calmest, TriesAsOftenAsItIsAsked) {
 TEST(Pair, HasTheShareOfTheCeilingAroundIt) {
   const Pair pair = pair_of({.seconds = 2e-3}, 0.98e-3, 1.02e-3);
   EXPECT_DOUBLE_EQ(pair.of_ceiling, 0.5);
-  EXPECT_EQ(pair.unrest, 0);
+  EXPECT_EQ(pair.disturbed_share, 0);
 }
 
 TEST(Pair, IsTheSameOnAMachineThatIsHalfAsFast) {
@@ -52,10 +52,10 @@ TEST(Pair, IsTheSameOnAMachineThatIsHalfAsFast) {
 }
 
 TEST(Pair, IsDisturbedWhereItsCeilingChanges) {
-  EXPECT_GT(pair_of({.seconds = 2e-3}, 1e-3, 1.06e-3).unrest, 0);
-  EXPECT_GT(pair_of({.seconds = 2e-3}, 1.06e-3, 1e-3).unrest, 0);
-  EXPECT_EQ(pair_of({.seconds = 2e-3}, 1e-3, 1.04e-3).unrest, 0);
-  EXPECT_EQ(pair_of({.seconds = 2e-3, .unrest = 2}, 1e-3, 1e-3).unrest, 2);
+  EXPECT_GT(pair_of({.seconds = 2e-3}, 1e-3, 1.06e-3).disturbed_share, 0);
+  EXPECT_GT(pair_of({.seconds = 2e-3}, 1.06e-3, 1e-3).disturbed_share, 0);
+  EXPECT_EQ(pair_of({.seconds = 2e-3}, 1e-3, 1.04e-3).disturbed_share, 0);
+  EXPECT_EQ(pair_of({.seconds = 2e-3, .disturbed_share = 2}, 1e-3, 1e-3).disturbed_share, 2);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 #include <cstdlib>
 
-#include "model/decision/kept_budget.hpp"
+#include "model/decision/decided_budget.hpp"
 #include "model/evaluation/evaluation.hpp"
 #include "model/schemes/list.hpp"
 #include "model/sweep/swept_key.hpp"

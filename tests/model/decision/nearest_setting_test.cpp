@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "model/decision/kept_budget.hpp"
+#include "model/decision/decided_budget.hpp"
 #include "model/decision/remedies.hpp"
 #include "tests/studies.hpp"
 

@@ -65,7 +65,7 @@ TEST(BackwardLayers, OfMhcHaveThoseOfOthersBesideThem) {
   const SchemeParameters four{.num_streams = 4};
   std::vector<double> d;
   std::vector<double> kernels;
-  for (const BackwardElsewhere& other : schemes::kMhc.backward->elsewhere) {
+  for (const OtherBackwardCount& other : schemes::kMhc.backward->others) {
     d.push_back(total_d(other.layer({four, 1, 2}).traffic));
     kernels.push_back(other.layer({four, 1, 2}).kernels);
   }

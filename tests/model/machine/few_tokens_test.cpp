@@ -11,7 +11,6 @@
 #include "model/ledger/path_operations.hpp"
 #include "model/machine/corner_times.hpp"
 #include "model/operations/attnres_operations.hpp"
-#include "model/operations/backward_operations.hpp"
 #include "model/operations/eager_operations.hpp"
 #include "model/operations/gated_residual_operations.hpp"
 #include "model/operations/mhc_operations.hpp"

@@ -397,6 +397,7 @@ TEST(Schemes, AreNamedOnceAndSayWhereTheyComeFrom) {
     SCOPED_TRACE(rule->id);
     EXPECT_TRUE(ids.insert(rule->id).second);
     EXPECT_FALSE(rule->source.empty() || rule->update.empty());
+    EXPECT_FALSE(rule->backward->moves.empty());
     EXPECT_FALSE(rule->schedules.empty());
     for (const SchemeKey& key : rule->keys) EXPECT_FALSE(key.source.empty());
   }

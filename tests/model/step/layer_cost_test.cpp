@@ -259,9 +259,26 @@ TEST(LinearAttentionCost, SharesKeysBetweenHeadsAndDecaysThemWhole) {
             2.0 * 128 * 128 + (2 + 2) * 128 * 3);
 }
 
+// Granite 4 H Tiny: gate, x, B, C and a step size of each head in one projection, the output, and
+// convolutions of x, B and C.
+TEST(LinearAttentionCost, CountsMamba2) {
+  const LinearAttention mamba{.num_heads = 48,
+                              .key_heads = 1,
+                              .head_dim = 64,
+                              .key_dim = 128,
+                              .conv_width = 4,
+                              .decay = Decay::step};
+  const AttentionCost cost = attention_cost(mamba, 1536, {1000, 1}, 1);
+  EXPECT_EQ(cost.weights, 1536.0 * (2 * 3072 + 2 * 128 + 48 + 3072) + (3072 + 2 * 128) * 4.0);
+  EXPECT_EQ(cost.state_elements, 48.0 * 64 * 128 + (3072 + 2 * 128) * 3.0);
+  EXPECT_EQ(attention_cost(mamba, 1536, {1000, 1}, 8).state_elements,
+            6.0 * 64 * 128 + (6 * 64 + 2 * 128) * 3.0);
+}
+
 TEST(LinearAttentionCost, IsThatOfALoopOverItsHeads) {
-  LinearAttention linear{.num_heads = 6, .key_heads = 3, .head_dim = 5, .conv_width = 4};
-  for (const Decay decay : {Decay::per_channel, Decay::per_head})
+  LinearAttention linear{
+      .num_heads = 6, .key_heads = 3, .head_dim = 5, .key_dim = 3, .conv_width = 4};
+  for (const Decay decay : {Decay::per_channel, Decay::per_head, Decay::step})
     for (const std::optional<Count> gate_rank : {std::optional<Count>{}, std::optional<Count>{7}}) {
       linear.decay = decay;
       linear.gate_rank = gate_rank;
@@ -269,10 +286,11 @@ TEST(LinearAttentionCost, IsThatOfALoopOverItsHeads) {
       double weights = decay == Decay::per_channel ? d * 5 : 0;  // shared by all heads
       if (gate_rank) weights += d * 7;
       for (int head = 0; head < 6; ++head) {
-        weights += 2 * d * 5 + 4 * 5 + d;                    // v, output, convolution, step
-        weights += decay == Decay::per_channel ? 5 * 5 : d;  // decay
-        weights += gate_rank ? 7 * 5 : d * 5;                // output gate
-        if (head % 2 == 0) weights += 2 * (d * 5 + 4 * 5);   // q and k of two heads
+        weights += 2 * d * 5 + 4 * 5 + d;  // v, output, convolution, step
+        if (decay == Decay::per_channel) weights += 5 * 3;
+        if (decay == Decay::per_head) weights += d;
+        weights += gate_rank ? 7 * 5 : d * 5;               // output gate
+        if (head % 2 == 0) weights += 2 * (d * 3 + 4 * 3);  // q and k of two heads
       }
       EXPECT_EQ(num_weights(linear, d), weights);
     }

@@ -166,8 +166,8 @@ TEST(LayerActivations, MakeAgainWhatTheirKindMakes) {
   const double latent = 512 + 512 + 64 + 128 * 128.0;
   const double grouped = 4 * 1000 * 1000.0;
   const double kept = (latent + grouped) / 2 + 2 * 200;
-  const double made_again = 128 * (192 + 192 + 128.0) + 200;
-  EXPECT_NEAR(activations(study).front().value, 1000 * 2 * (4 * 2 * kept + made_again), 1e-3);
+  const double recomputed = 128 * (192 + 192 + 128.0) + 200;
+  EXPECT_NEAR(activations(study).front().value, 1000 * 2 * (4 * 2 * kept + recomputed), 1e-3);
 }
 
 TEST(LayerActivations, OfFp8ProductsAreInFp8) {

@@ -172,8 +172,8 @@ TEST(TrainingMemory, KeepsOneInputOfADecoderLayerThatRunsAgain) {
     ChunkActivations of_chunk = chunk_activations(
         {scheme, L}, {1, L},
         {.policy = ActivationPolicy::recompute,
-         .run_again = layers == LayerActivations::recompute ? LayersRunAgain::decoder_layer
-                                                            : LayersRunAgain::none});
+         .recomputation = layers == LayerActivations::recompute ? LayerRecomputation::decoder_layer
+                                                                : LayerRecomputation::none});
     return of_chunk.kept.vectors;
   };
   using enum LayerActivations;

@@ -235,7 +235,9 @@ TEST(Report, SaysWhatPerCentNeeds) {
   Study study = test::kimi_k3_study();
   const std::string without = documents_of(evaluate(study), {});
   expect_text(without, " | not known |");
-  expect_text(without, "No %: the model has no attention and mlp; `baseline_step` would give it.");
+  expect_text(
+      without,
+      "The percentage is not known: the model has no attention and mlp. Write `baseline_step`.");
   study.prefill->baseline_step = Seconds{2};
   const std::string with_baseline = documents_of(evaluate(study), {});
   expect_text(with_baseline, " % [");
@@ -329,7 +331,7 @@ TEST(Report, SaysHowTheTrainingStepIsRun) {
 TEST(Report, SaysWhatItDoesNotKnowOfATrainingStep) {
   Study study = test::training_study();
   study.machine->transfers.resize(2);
-  expect_text(documents_of(evaluate(study), {}), "The hardware knows no sends");
+  expect_text(documents_of(evaluate(study), {}), "The hardware has no `send` times");
   study = test::training_study();
   study.model.architecture.reset();
   expect_text(documents_of(evaluate(study), {}),

@@ -14,6 +14,7 @@
 #include "reports/documents/answer_documents.hpp"
 #include "reports/formats/gnuplot.hpp"
 #include "reports/formats/numbers.hpp"
+#include "reports/topics/assumptions/assumptions_section.hpp"
 #include "reports/topics/budgets/budget_section.hpp"
 #include "reports/topics/budgets/claim_section.hpp"
 #include "reports/topics/decision/decision_section.hpp"
@@ -173,7 +174,11 @@ std::map<std::string, std::string> readme_blocks() {
   for (const std::string& warning :
        published_warnings(e, {.published = others.kernels, .published_steps = others.steps}))
     more += "\n" + warning + "\n";
-  return {{"decision", "\n" + verdict + "\n" + markdown(cost_table(e)) + "\n" + cost_legend(e) +
+  std::string unmodelled;
+  for (const std::string_view line : assumptions_section::kUnmodelled)
+    unmodelled += fmt::format("- {}\n", line);
+  return {{"unmodelled", "\n" + unmodelled + "\n"},
+          {"decision", "\n" + verdict + "\n" + markdown(cost_table(e)) + "\n" + cost_legend(e) +
                            "\n\n" + more + "\n"},
           {"attachments", "\n" + markdown(attachment_table(example.evaluation)) + "\n"},
           {"measured", "\n" + markdown(published_table(example.evaluation, others.kernels)) + "\n" +

@@ -277,7 +277,8 @@ TEST(TerminalPage, HasEverySectionWithin100Columns) {
         "Memory of the fullest device",
         "Step decode/64: added to standard fused; baseline step 12.0 ms, measured",
         "Step prefill: added to standard fused; baseline step not known",
-        "No %: the model has no attention and mlp; `baseline_step` would give it.", "Budgets",
+        "The percentage is not known: the model has no attention and mlp. Write `baseline_step`.",
+        "Budgets",
         "device_memory: the model has no attention and mlp, so that its weights are not counted"})
     EXPECT_TRUE(has_line(text, line)) << line;
 }

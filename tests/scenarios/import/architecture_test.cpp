@@ -461,7 +461,7 @@ INSTANTIATE_TEST_SUITE_P(
         {"UnknownDecay",
          attention(
              "kind: linear, decoder_layers: 2, heads: 8, head_dim: 1, conv_width: 4, decay: fast"),
-         "it.yaml:6:94: error: invalid attention[].decay 'fast' (must be per_channel | per_head)"},
+         "it.yaml:6:94: error: invalid attention[].decay 'fast' (must be per_channel | per_head | step)"},
         {"TooWide",
          attention("kind: grouped, decoder_layers: 2, heads: 8, kv_heads: 8, head_dim: 16777217"),
          "it.yaml:6:83: error: invalid attention[].head_dim '16777217' (more than 16777216)"},

@@ -53,11 +53,11 @@ const std::string kLayers = "\"num_hidden_layers\": 32";
 const std::string kExtra = "\"pretraining_tp\": 1";
 const std::string kRatios = "\"compress_ratios\": [128";
 const std::string kKnown =
-    "RefinedWeb, RefinedWebModel, apertus, arcee, bailing_moe, bailing_moe_v2, cohere, cohere2, "
+    "RefinedWeb, RefinedWebModel, apertus, arcee, bailing_moe, bailing_moe_v2, bamba, cohere, cohere2, "
     "deepseek_v2, deepseek_v3, deepseek_v32, deepseek_v4, deepseek_v41, deepseek_v41_text, dots1, "
     "ernie4_5, ernie4_5_moe, exaone4, falcon, gemma2, gemma3, gemma3_text, gemma3n, gemma3n_text, "
     "gemma4, gemma4_text, gemma4_unified, gemma4_unified_text, glm4, glm4_moe, glm4_moe_lite, "
-    "glm5_next, glm5_next_text, glm_moe_dsa, gpt2, gpt_oss, granite, granitemoe, "
+    "glm5_next, glm5_next_text, glm_moe_dsa, gpt2, gpt_oss, granite, granitemoe, granitemoehybrid, "
     "hunyuan_v1_dense, hunyuan_v1_moe, hy_v3, kimi_k2, kimi_linear, llama, llama4, llama4_text, "
     "mimo, minimax_m2, minimax_m3, minimax_m3_vl, minimax_m3_vl_text, ministral3, mistral, "
     "mistral4, mixtral, nemotron, olmo2, olmo3, phi3, phimoe, qwen2, qwen2_5_vl, qwen2_5_vl_text, "

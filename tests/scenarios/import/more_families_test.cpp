@@ -184,6 +184,77 @@ INSTANTIATE_TEST_SUITE_P(
              "them in fp8 needs fewer bytes."}}),
     [](const auto& row) { return row.param.name; });
 
+// Looked up 2026-11-30, configs as their copies on Hugging Face quote them. Tiny: 36 layers of
+// Mamba-2, each 1536 x (2 x 3072 + 256 + 48 + 3072) + 3328 x 4, and 4 of attention, 1536 x 128 x
+// 32; 40 x (66 x 3 x 1536 x 512 + 64 x 1536), its shared MLP as wide as two experts; 100352 x 1536.
+// 1B has one MLP of 4096 in place of experts. Bamba's 9.78e9 weights are in its page of
+// transformers' documentation. The others are named 7B and 1.5B.
+const std::string kMambaStates =
+    "The states of Mamba-2 are counted as float32; an engine that keeps them in the model's dtype "
+    "needs half of these bytes.";
+const std::string kGraniteLayers =
+    repeated(5, "\"mamba\"") + ", \"attention\", " + repeated(9, "\"mamba\"") +
+    ", \"attention\", " + repeated(9, "\"mamba\"") + ", \"attention\", " +
+    repeated(9, "\"mamba\"") + ", \"attention\", " + repeated(4, "\"mamba\"");
+const std::string kGraniteMamba =
+    "kind=linear decoder_layers=36 heads=48 head_dim=64 key_dim=128 conv_width=4 key_heads=1 "
+    "decay=step";
+INSTANTIATE_TEST_SUITE_P(
+    Mamba, ImportedFamily,
+    testing::Values(
+        Row{"granite_4_h_tiny",
+            R"({"model_type": "granitemoehybrid", "attention_bias": false,
+                "attention_multiplier": 0.0078125, "embedding_multiplier": 12, "hidden_act": "silu",
+                "hidden_size": 1536, "init_method": "mup", "intermediate_size": 512,
+                "layer_types": [)" +
+                kGraniteLayers + R"(], "logits_scaling": 6, "mamba_chunk_size": 256,
+                "mamba_conv_bias": true, "mamba_d_conv": 4, "mamba_d_head": 64,
+                "mamba_d_state": 128, "mamba_expand": 2, "mamba_n_groups": 1, "mamba_n_heads": 48,
+                "mamba_proj_bias": false, "normalization_function": "rmsnorm",
+                "num_attention_heads": 12, "num_experts_per_tok": 6, "num_hidden_layers": 40,
+                "num_key_value_heads": 4, "num_local_experts": 64, "position_embedding_type": "nope",
+                "residual_multiplier": 0.22, "shared_intermediate_size": 1024,
+                "tie_word_embeddings": true, "torch_dtype": "bfloat16", "vocab_size": 100352})",
+            6938677248.0,
+            7e9,
+            kName,
+            {kGraniteMamba, "kind=grouped decoder_layers=4 heads=12 kv_heads=4 head_dim=128"},
+            {"kind=experts decoder_layers=40 experts=64 active=6 shared=2 width=512"},
+            {kMambaStates}},
+        Row{"granite_4_h_1b",
+            R"({"model_type": "granitemoehybrid", "hidden_size": 1536, "intermediate_size": 4096,
+                "layer_types": [)" +
+                kGraniteLayers + R"(], "mamba_chunk_size": 256, "mamba_conv_bias": true,
+                "mamba_d_conv": 4, "mamba_d_head": 64, "mamba_d_state": 128, "mamba_expand": 2,
+                "mamba_n_groups": 1, "mamba_n_heads": 48, "mamba_proj_bias": false,
+                "num_attention_heads": 12, "num_experts_per_tok": 0, "num_hidden_layers": 40,
+                "num_key_value_heads": 4, "num_local_experts": 0, "shared_intermediate_size": 4096,
+                "dtype": "bfloat16", "tie_word_embeddings": true, "vocab_size": 100352})",
+            1461178368.0,
+            1.5e9,
+            kName,
+            {kGraniteMamba, "kind=grouped decoder_layers=4 heads=12 kv_heads=4 head_dim=128"},
+            {"kind=dense decoder_layers=40 width=4096"},
+            {kMambaStates}},
+        Row{"bamba_9b",
+            R"({"model_type": "bamba", "attention_dropout": 0.0, "attn_layer_indices": [9, 18, 27],
+                "attn_rotary_emb": 64, "hidden_act": "silu", "hidden_size": 4096,
+                "intermediate_size": 14336, "mamba_chunk_size": 256, "mamba_conv_bias": true,
+                "mamba_d_conv": 4, "mamba_d_head": 64, "mamba_d_state": 128, "mamba_dt_rank": 256,
+                "mamba_expand": 2, "mamba_n_groups": 1, "mamba_n_heads": 128,
+                "mamba_proj_bias": false, "num_attention_heads": 32, "num_hidden_layers": 32,
+                "num_key_value_heads": 8, "num_logits_to_keep": 1, "tie_word_embeddings": false,
+                "torch_dtype": "bfloat16", "use_mamba_kernels": true, "vocab_size": 128256})",
+            9779475456.0,
+            9.78e9,
+            kDigits,
+            {"kind=linear decoder_layers=29 heads=128 head_dim=64 key_dim=128 conv_width=4 "
+             "key_heads=1 decay=step",
+             "kind=grouped decoder_layers=3 heads=32 kv_heads=8 head_dim=128"},
+            {"kind=dense decoder_layers=32 width=14336"},
+            {kMambaStates}}),
+    [](const auto& row) { return row.param.name; });
+
 // Looked up 2026-11-29, Gemma4TextConfig and Gemma4UnifiedTextConfig of transformers @008e5743; the
 // numbers as public code quotes the configs. 31B: 50 x 5376 x 96 x 256 + 10 x 5376 x 68 x 512 + 60
 // x 3 x 5376 x 21504 + 262144 x 5376; 12B alike. 26B-A4B: 25 x 2816 x 48 x 256 + 5 x 2816 x 34 x
@@ -972,6 +1043,29 @@ TEST(ImportedMiniMaxM3, RefusesListsThatDiffer) {
   EXPECT_EQ(error_of(start + "\"use_qk_norm\": true}"),
             "missing key 'sparse_attention_config' (which layers have an "
             "indexer)");
+}
+
+TEST(ImportedMamba, RefusesLayersThatContradict) {
+  const auto with = [](const std::string& layers, int expand) {
+    return fmt::format(
+        R"({{"model_type": "bamba", "dtype": "bfloat16", "hidden_size": 64, "intermediate_size": 128,
+"mamba_d_conv": 4, "mamba_d_head": 16, "mamba_d_state": 8, "mamba_expand": {}, "mamba_n_groups": 1,
+"mamba_n_heads": 8, "num_attention_heads": 4, "num_hidden_layers": 2, "num_key_value_heads": 2, {},
+"vocab_size": 64}})",
+        expand, layers);
+  };
+  EXPECT_EQ(error_of(with("\"attn_layer_indices\": [1]", 2)), "");
+  EXPECT_EQ(error_of(with("\"attn_layer_indices\": [2]", 2)),
+            "invalid attn_layer_indices (holds 2; the model has 2 decoder layers, from 0 on)");
+  EXPECT_EQ(error_of(with("\"layer_types\": [\"mamba\", \"full_attention\"]", 2)),
+            "invalid layer_types (holds 'full_attention'; must be mamba or attention)");
+  EXPECT_EQ(error_of(with("\"layer_types\": [\"mamba\"]", 2)),
+            "invalid layer_types (1 entries; the model has 2 decoder layers)");
+  EXPECT_EQ(error_of(with("\"attn_layer_indices\": [1]", 4)),
+            "invalid mamba_expand '4' (mamba_n_heads x mamba_d_head are 128, not 4 times the "
+            "hidden size of 64)");
+  EXPECT_EQ(error_of(with("\"mlp_bias\": false", 2)),
+            "missing key 'attn_layer_indices' (which layers have attention)");
 }
 
 }  // namespace

@@ -605,7 +605,7 @@ TEST(ReferenceBackward, OfMhcInThreeKernels) {
       b.expect();
       const SchemeParameters parameters{.hidden_size = 64, .num_streams = static_cast<Count>(m)};
       EXPECT_EQ(access.moved(),
-                schemes::kMhc.backward->elsewhere.front().layer({parameters, 1, 2}).traffic);
+                schemes::kMhc.backward->others.front().layer({parameters, 1, 2}).traffic);
     }
 }
 

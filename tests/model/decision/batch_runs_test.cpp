@@ -1,15 +1,16 @@
 // Runs of batches against a loop over every batch.
-#include "model/decision/kept_batches.hpp"
+#include "model/decision/batch_runs.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "model/schemes/list.hpp"
+#include "model/step/memory.hpp"
 #include "tests/architectures.hpp"
 #include "tests/studies.hpp"
 
-namespace depthcost::kept_batches_test {
+namespace depthcost::batch_runs_test {
 namespace {
 
 Study served() {
@@ -34,7 +35,7 @@ TEST(KeptBatches, AreThoseOfALoop) {
   }
   ASSERT_LT(least, most);
   const double limit = (least + most) / 2;
-  const auto runs = kept_batches(study, study.path, study.schedule, limit);
+  const auto runs = batch_runs(study, study.path, study.schedule, limit);
   ASSERT_GT(runs.size(), 1u);
   Count next = 1;
   for (const BatchRun& run : runs) {
@@ -49,7 +50,7 @@ TEST(KeptBatches, AreThoseOfALoop) {
 TEST(KeptBatches, AreAllOrNoneBeyondTheRange) {
   const Study study = served();
   const auto fate = [&](double limit) {
-    const auto runs = kept_batches(study, study.path, study.schedule, limit);
+    const auto runs = batch_runs(study, study.path, study.schedule, limit);
     return runs.size() == 1 ? runs.front().fate : BatchFate::unknown;
   };
   EXPECT_EQ(fate(1e9), BatchFate::keeps);
@@ -59,7 +60,7 @@ TEST(KeptBatches, AreAllOrNoneBeyondTheRange) {
 TEST(KeptBatches, EndWhereTheMemoryEnds) {
   Study study = served();
   study.machine->memory_capacity = Bytes{40e9};
-  const auto runs = kept_batches(study, study.path, study.schedule, 1e9);
+  const auto runs = batch_runs(study, study.path, study.schedule, 1e9);
   ASSERT_EQ(runs.size(), 3u);
   EXPECT_EQ(runs[0].fate, BatchFate::keeps);
   EXPECT_EQ(runs[1].fate, BatchFate::may_not_fit);
@@ -78,9 +79,9 @@ TEST(KeptBatches, EndWhereTheMemoryEnds) {
 TEST(KeptBatches, AreUnknownWhereTheUserHasMeasuredTheSteps) {
   Study study = served();
   study.decode->baseline_steps = {Seconds{12e-3}};
-  EXPECT_TRUE(kept_batches(study, study.path, study.schedule, 0.02).empty());
+  EXPECT_TRUE(batch_runs(study, study.path, study.schedule, 0.02).empty());
   study.decode.reset();
-  EXPECT_TRUE(kept_batches(study, study.path, study.schedule, 0.02).empty());
+  EXPECT_TRUE(batch_runs(study, study.path, study.schedule, 0.02).empty());
 }
 
 /// A time for each batch says nothing of others; one for all does.
@@ -89,10 +90,10 @@ TEST(KeptBatches, AreUnknownWhereATermIsWrittenBatchByBatch) {
   study.decode->sequences = {1, 256};
   study.written_terms = {
       {WorkloadKind::decode, RestTerm::attention, {Seconds{1e-3}, Seconds{500e-3}}}};
-  EXPECT_TRUE(kept_batches(study, study.path, study.schedule, 0.02).empty());
+  EXPECT_TRUE(batch_runs(study, study.path, study.schedule, 0.02).empty());
   study.written_terms = {{WorkloadKind::decode, RestTerm::attention, {Seconds{1e-3}}}};
-  EXPECT_FALSE(kept_batches(study, study.path, study.schedule, 0.02).empty());
+  EXPECT_FALSE(batch_runs(study, study.path, study.schedule, 0.02).empty());
 }
 
 }  // namespace
-}  // namespace depthcost::kept_batches_test
+}  // namespace depthcost::batch_runs_test

@@ -1,5 +1,5 @@
 // No more steps than the budget is about.
-#include "model/decision/kept_budget.hpp"
+#include "model/decision/decided_budget.hpp"
 
 #include "model/step/scheme_payload.hpp"
 #include "model/training/training_step.hpp"

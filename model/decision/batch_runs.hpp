@@ -27,7 +27,7 @@ struct BatchRun {
 /// beyond 256 of 16, and where two of them differ, bisections find where the fate changes: a run
 /// that is shorter may go unseen. Empty without a decode workload or a machine, and where the user
 /// has measured the steps.
-std::vector<BatchRun> kept_batches(const Study& study, const ResidualPath& path, Schedule schedule,
-                                   double limit);
+std::vector<BatchRun> batch_runs(const Study& study, const ResidualPath& path, Schedule schedule,
+                                 double limit);
 
 }  // namespace depthcost

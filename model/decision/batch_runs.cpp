@@ -1,6 +1,6 @@
 // An overhead goes up and down with the waves of a kernel: steps that are shorter than these, and
 // bisections between two that differ.
-#include "model/decision/kept_batches.hpp"
+#include "model/decision/batch_runs.hpp"
 
 #include <algorithm>
 
@@ -60,8 +60,8 @@ Count batch_after(Count batch, Count tokens) {
 
 }  // namespace
 
-std::vector<BatchRun> kept_batches(const Study& study, const ResidualPath& path, Schedule schedule,
-                                   double limit) {
+std::vector<BatchRun> batch_runs(const Study& study, const ResidualPath& path, Schedule schedule,
+                                 double limit) {
   if (!study.machine || !study.decode || !study.decode->baseline_steps.empty()) return {};
   // Nor is a written time known at another batch, if there is one for each.
   for (const WrittenTerm& term : study.written_terms)
