@@ -1,5 +1,6 @@
 // Layer by layer against the closed sums of whole paths, and against counts of kernels one by one.
 #include "model/ledger/backward.hpp"
+#include "model/machine/catalogue.hpp"
 #include "model/schemes/backward_parts.hpp"
 #include "model/schemes/list.hpp"
 
@@ -81,7 +82,6 @@ GradientTraffic moved(const Operation& operation) {
 /// it.
 GradientTraffic moved_by(std::string_view kernel, const LayerPosition& at, double m) {
   using namespace operations;
-  if (kernel == kResidualAddRmsnormBackward.text) return moved(residual_add_rmsnorm_backward());
   if (kernel == kMhcPreBackward.text) return moved(mhc_pre_backward(m));
   if (kernel == kMhcPostBackward.text) return moved(mhc_post_backward(m));
   if (kernel == kMhcBoundaryBackward.text) return moved(mhc_boundary_backward(m));
@@ -91,6 +91,10 @@ GradientTraffic moved_by(std::string_view kernel, const LayerPosition& at, doubl
     return at.index == 1 ? moved(phase1_backward(at.block, at.size)) : GradientTraffic{};
   if (kernel == kAttnresPhase2Backward.text)
     return at.index > 1 ? moved(phase2_backward()) : GradientTraffic{};
+  // An operation on the rows of a token moves the same in each layer.
+  const CatalogueEntry* entry = find_entry(kernel);
+  if (entry != nullptr && entry->sources.empty() && !entry->has_queries && !entry->has_streams)
+    return moved(entry->operation({}));
   ADD_FAILURE() << kernel;
   return {};
 }
