@@ -61,17 +61,10 @@ double counted(const std::string& operation, Count S, Count m, Count d) {
   return elements;
 }
 
-/// Operations on the rows of a token alone have parameters of one shape: BenchmarkCases counts
-/// those.
-bool has_shapes(const CatalogueEntry& entry) {
-  return !entry.sources.empty() || entry.has_queries || entry.has_streams;
-}
-
 TEST(Parameters, AreWhatALoopOverEveryShapeCounts) {
   for (const CatalogueEntry& entry : catalogue())
     for (const Count S : {1, 8, 24})
       for (const Count m : {1, 2, 4}) {
-        if (!has_shapes(entry)) continue;
         const Operation operation =
             entry.operation({.num_sources = kBankRows, .num_queries = S, .num_streams = m});
         EXPECT_EQ(parameter_elements(operation, 10), counted(std::string(entry.name), S, m, 10))
