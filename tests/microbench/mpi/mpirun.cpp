@@ -23,8 +23,11 @@ constexpr const char* kEnvironment =
 
 MpiOutcome run_alone(const std::string& program_and_arguments) {
   const TemporaryFolder folder;
-  const std::string command = kEnvironment + ("timeout 60 " + program_and_arguments) + " >" +
-                              folder.path("out") + " 2>" + folder.path("err") + " </dev/null";
+  // Open MPI keeps a folder under TMPDIR while it runs. Two runs that share one can both fail: one
+  // removes it at its end, the other makes it at its begin.
+  const std::string command = kEnvironment + ("TMPDIR=" + folder.path("")) + " timeout 60 " +
+                              program_and_arguments + " >" + folder.path("out") + " 2>" +
+                              folder.path("err") + " </dev/null";
   const auto begin = std::chrono::steady_clock::now();
   const int status = std::system(command.c_str());
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
