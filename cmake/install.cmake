@@ -27,7 +27,7 @@ depthcost_component(model depthcost_model)
 install(DIRECTORY model DESTINATION include/depthcost COMPONENT model FILES_MATCHING PATTERN "*.hpp")
 if(DEPTHCOST_KERNELS)
   depthcost_component(kernels depthcost_kernels)
-  install(FILES kernels/c/depthcost.h kernels/c/depthcost_backward.h
-                kernels/c/depthcost_family.h kernels/c/depthcost_unfused.h
+  install(FILES kernels/c/depthcost.h kernels/c/depthcost_family.h
+                kernels/c/depthcost_unfused.h
           DESTINATION include/depthcost COMPONENT kernels)
 endif()

@@ -4,7 +4,6 @@
 
 #include <initializer_list>
 
-#include "kernels/c/depthcost_backward.h"
 #include "kernels/c/depthcost_family.h"
 #include "kernels/c/depthcost_unfused.h"
 #include "kernels/c/guard.hpp"

@@ -11,7 +11,8 @@
  * Alignment. Buffers of d-vectors begin at multiples of 16 bytes. What may be a row inside of one
  * needs the alignment of its elements only, and says "inner". So do parameters and statistics.
  *
- * Aliasing. No output overlaps an input or another output, unless a member says so.
+ * Aliasing. No output overlaps an input or another output, unless a member says so. A gradient that
+ * is "added to" is read first.
  *
  * Memory. Under the CPU backend all pointers are to memory of the host; under CUDA to memory that
  * the device can reach. Structs themselves are always the host's, are read before the call returns,
@@ -49,7 +50,7 @@ extern "C" {
 
 /* What has been added within that version: 1 depthcost_family.h, 2 depthcost_kernels_hash,
  * 3 Gated Residual, depthcost_residual_scaling_rmsnorm and depthcost_altup_*,
- * 4 depthcost_backward.h, 5 depthcost_mhc_boundary_backward, 6 the pieces of Gated Residual. */
+ * 4 the backward passes, 5 depthcost_mhc_boundary_backward, 6 the pieces of Gated Residual. */
 #define DEPTHCOST_ABI_MINOR_VERSION 6
 
 /* Enumerations are int32_t, so that their size is known and any value can be answered. Where zero
@@ -119,6 +120,16 @@ typedef struct {
   float eps;         /* 1e-6 in most models */
 } depthcost_norm;
 
+/* How a backward pass adds up the gradients of parameters, which are sums over all tokens. Tokens
+ * are cut into slices, [T i / count, T (i + 1) / count) for each i. Slice i is added up in row i of
+ * `sums`; then the rows are added in order to what is in the gradient. Results depend on `count`
+ * and on nothing else. More slices keep more threads busy; a GPU wants at least one for each
+ * multiprocessor. */
+typedef struct {
+  size_t count; /* slices, at least 1 */
+  float* sums;  /* (count, parameters of the operation), 16-byte aligned, written */
+} depthcost_token_slices;
+
 /* -- Standard residual ------------------------------------------------------------------------ */
 
 /* h += f. */
@@ -144,6 +155,23 @@ typedef struct {
 } depthcost_residual_add_rmsnorm_args;
 DEPTHCOST_API depthcost_status depthcost_residual_add_rmsnorm(
     const depthcost_target* target, const depthcost_residual_add_rmsnorm_args* args);
+
+/* Backward of depthcost_residual_add_rmsnorm, with h' = h + f, r = sqrt(mean(h'^2) + eps) and
+ * n = h' / r:
+ *   dh = df = dh' + (g o dx - n (g o dx . n) / d) / r,  dg += sum_t dx o n */
+typedef struct {
+  depthcost_dtype dtype;
+  size_t num_tokens;             /* T */
+  size_t hidden_size;            /* d >= 1 */
+  const void* hidden_state;      /* h' (T, d), inner */
+  const void* output_gradient;   /* dx (T, d) */
+  depthcost_norm norm;           /* the gain g is required */
+  void* gradient;                /* dh', then dh (T, d), inner */
+  float* gain_gradient;          /* dg (d), added to */
+  depthcost_token_slices slices; /* of d parameters */
+} depthcost_residual_add_rmsnorm_backward_args;
+DEPTHCOST_API depthcost_status depthcost_residual_add_rmsnorm_backward(
+    const depthcost_target* target, const depthcost_residual_add_rmsnorm_backward_args* args);
 
 /* -- Attention residuals ---------------------------------------------------------------------- */
 
@@ -177,6 +205,40 @@ typedef struct {
 DEPTHCOST_API depthcost_status depthcost_attnres_single_pass(
     const depthcost_target* target, const depthcost_attnres_single_pass_args* args);
 
+/* What becomes of a gradient that several layers have a part of. */
+typedef int32_t depthcost_gradient_store;
+enum {
+  DEPTHCOST_GRADIENT_OVERWRITE = 0, /* it is the first part */
+  DEPTHCOST_GRADIENT_ADD = 1        /* others have left theirs */
+};
+
+/* Backward of depthcost_attnres_single_pass over n bank rows and a partial sum. It computes the
+ * scores and the mix h again: with dh, the gradient of h, p = softmax(s) and
+ * r_i = sqrt(mean(v_i^2) + key_eps),
+ *   ds_i = p_i (dh . v_i - dh . h),  dv_i = p_i dh + ds_i (w - s_i v_i / (d r_i)) / r_i,
+ *   dw += sum_t sum_i ds_i v_i / r_i
+ * n >= 1 or b is there. The gradient of b + f is that of b and of f. */
+typedef struct {
+  depthcost_dtype dtype;
+  depthcost_gradient_store store; /* of the gradients of the sources */
+  size_t num_tokens;              /* T */
+  size_t hidden_size;             /* d >= 1 */
+  size_t num_bank_sources;        /* n */
+  const void* bank;               /* (n, T, d) */
+  const void* partial_sum;        /* b + f as it was stored (T, d), inner, or null */
+  const void* output_gradient;    /* dx (T, d) */
+  const float* query;             /* w (d) */
+  float key_eps;                  /* of the RMSNorm inside the softmax */
+  depthcost_norm norm;            /* gain null: no norm, dx is dh */
+  void* bank_gradients;           /* dv (n, T, d) */
+  void* partial_gradient;         /* of b + f (T, d), inner; null if partial_sum is */
+  float* query_gradient;          /* dw (d), added to */
+  float* gain_gradient;           /* (d), added to; null if the gain is */
+  depthcost_token_slices slices;  /* of d parameters, and d of a gain */
+} depthcost_attnres_single_pass_backward_args;
+DEPTHCOST_API depthcost_status depthcost_attnres_single_pass_backward(
+    const depthcost_target* target, const depthcost_attnres_single_pass_backward_args* args);
+
 /* Phase 1 of Algorithm 1: S queries over the n bank sources. Query 1 gives the next layer's input,
  * x = norm(o / l). Queries 2 to S leave o = sum_i e^(s_i - m) v_i, m = max_i s_i and l = sum_i
  * e^(s_i - m) for Phase 2. With b and f it closes the previous block first: row n of the bank = b +
@@ -204,6 +266,29 @@ typedef struct {
 DEPTHCOST_API depthcost_status depthcost_attnres_phase1(const depthcost_target* target,
                                                         const depthcost_attnres_phase1_args* args);
 
+/* Backward of depthcost_attnres_phase1: the bank's rows for all S queries of a block at once. It
+ * computes the mix of query 1 again, and makes the gradient of its norm. */
+typedef struct {
+  depthcost_dtype dtype;
+  size_t num_tokens;             /* T */
+  size_t hidden_size;            /* d >= 1 */
+  size_t num_bank_sources;       /* n >= 1 */
+  size_t num_queries;            /* S >= 1 */
+  const void* bank;              /* (n, T, d) */
+  const void* mix_gradients;     /* dx of query 1, dh of queries 2 to S (S, T, d) */
+  const float* log_sums;         /* log sum_i e^s_i over all sources of each query (S, T) */
+  const float* products;         /* dh . h of queries 2 to S (S - 1, T) */
+  const float* queries;          /* (S, d) */
+  float key_eps;                 /* of the RMSNorm inside the softmax */
+  depthcost_norm norm;           /* of query 1; gain null: its dx is dh */
+  void* bank_gradients;          /* (n, T, d), added to */
+  float* query_gradients;        /* (S, d), added to */
+  float* gain_gradient;          /* (d), added to; null if the gain is */
+  depthcost_token_slices slices; /* of S d parameters, and d of a gain */
+} depthcost_attnres_phase1_backward_args;
+DEPTHCOST_API depthcost_status depthcost_attnres_phase1_backward(
+    const depthcost_target* target, const depthcost_attnres_phase1_backward_args* args);
+
 /* Phase 2 of Algorithm 1, lines 10-12, of one query: scores of b (after b += f if f is there) and
  * of k further sources, merged with Phase 1's (o, m, l) by online softmax; then the norm. b and the
  * further sources may be rows of the bank. */
@@ -226,6 +311,29 @@ typedef struct {
 } depthcost_attnres_phase2_args;
 DEPTHCOST_API depthcost_status depthcost_attnres_phase2(const depthcost_target* target,
                                                         const depthcost_attnres_phase2_args* args);
+
+/* Backward of depthcost_attnres_phase2 without further sources. It makes the gradients of the
+ * partial sum and of the norm, and leaves dh and dh . h for depthcost_attnres_phase1_backward,
+ * which runs once for a block, after this has run for all its layers. */
+typedef struct {
+  depthcost_dtype dtype;
+  size_t num_tokens;             /* T */
+  size_t hidden_size;            /* d >= 1 */
+  const void* partial_sum;       /* b + f as it was stored (T, d), inner */
+  const void* mix;               /* h (T, d), inner */
+  const float* log_sum;          /* log sum_i e^s_i over all sources (T) */
+  const float* query;            /* w (d) */
+  float key_eps;                 /* of the RMSNorm inside the softmax */
+  depthcost_norm norm;           /* gain null: mix_gradient is dh already */
+  void* mix_gradient;            /* dx, then dh (T, d), inner */
+  void* partial_gradient;        /* of b + f (T, d), inner, added to */
+  float* product;                /* dh . h (T) */
+  float* query_gradient;         /* dw (d), added to */
+  float* gain_gradient;          /* (d), added to; null if the gain is */
+  depthcost_token_slices slices; /* of d parameters, and d of a gain */
+} depthcost_attnres_phase2_backward_args;
+DEPTHCOST_API depthcost_status depthcost_attnres_phase2_backward(
+    const depthcost_target* target, const depthcost_attnres_phase2_backward_args* args);
 
 /* -- Manifold-constrained hyper-connections --------------------------------------------------- */
 
@@ -261,6 +369,34 @@ typedef struct {
 DEPTHCOST_API depthcost_status depthcost_mhc_pre(const depthcost_target* target,
                                                  const depthcost_mhc_pre_args* args);
 
+/* Gradients of the parameters of depthcost_mhc_mapping, added to. */
+typedef struct {
+  float* phi;    /* (m m + 2 m, m d) */
+  float* bias;   /* (m m + 2 m) */
+  float* scales; /* (3) */
+} depthcost_mhc_mapping_gradients;
+
+/* Backward of depthcost_mhc_pre. It computes the coefficients again. */
+typedef struct {
+  depthcost_dtype dtype;
+  size_t num_tokens;               /* T */
+  size_t hidden_size;              /* d >= 1 */
+  size_t num_streams;              /* m >= 1 */
+  const void* streams;             /* X (T, m, d) */
+  const void* output_gradient;     /* dx (T, d) */
+  const float* post_gradients;     /* of H_post (T, m) */
+  const float* residual_gradients; /* of H_res (T, m, m) */
+  depthcost_mhc_mapping mapping;
+  depthcost_norm norm;         /* gain null: no norm */
+  void* gradients;             /* dX (T, m, d), added to */
+  float* projection_gradients; /* dz / sqrt(mean(vec(X)^2) + eps) (T, m m + 2 m), written */
+  depthcost_mhc_mapping_gradients into;
+  float* gain_gradient;          /* (d), added to; null if the gain is */
+  depthcost_token_slices slices; /* of phi, bias, scales, and d of a gain */
+} depthcost_mhc_pre_backward_args;
+DEPTHCOST_API depthcost_status depthcost_mhc_pre_backward(
+    const depthcost_target* target, const depthcost_mhc_pre_backward_args* args);
+
 /* X'_i = sum_j H_res[i][j] X_j + H_post[i] f. */
 typedef struct {
   depthcost_dtype dtype;
@@ -276,6 +412,26 @@ typedef struct {
 DEPTHCOST_API depthcost_status depthcost_mhc_post(const depthcost_target* target,
                                                   const depthcost_mhc_post_args* args);
 
+/* Backward of depthcost_mhc_post:
+ *   dX = H_res^T dX', df = sum_i H_post[i] dX'_i,
+ *   dH_post[i] = dX'_i . f, dH_res[i][j] = dX'_i . X_j */
+typedef struct {
+  depthcost_dtype dtype;
+  size_t num_tokens;         /* T */
+  size_t hidden_size;        /* d >= 1 */
+  size_t num_streams;        /* m >= 1 */
+  const void* streams;       /* X (T, m, d) */
+  const void* layer_output;  /* f (T, d) */
+  const float* post;         /* H_post (T, m) */
+  const float* residual;     /* H_res (T, m, m) */
+  void* gradients;           /* dX', then dX (T, m, d) */
+  void* layer_gradient;      /* df (T, d) */
+  float* post_gradients;     /* (T, m) */
+  float* residual_gradients; /* (T, m, m) */
+} depthcost_mhc_post_backward_args;
+DEPTHCOST_API depthcost_status depthcost_mhc_post_backward(
+    const depthcost_target* target, const depthcost_mhc_post_backward_args* args);
+
 /* mhc_post of a layer, then the next layer's mhc_pre and norm, in one kernel. */
 typedef struct {
   depthcost_mhc_post_args post; /* its dtype and sizes are the whole operation's */
@@ -287,6 +443,24 @@ typedef struct {
 } depthcost_mhc_boundary_args;
 DEPTHCOST_API depthcost_status depthcost_mhc_boundary(const depthcost_target* target,
                                                       const depthcost_mhc_boundary_args* args);
+
+/* Backward of depthcost_mhc_boundary: depthcost_mhc_pre_backward of the streams behind it, then
+ * depthcost_mhc_post_backward, in one scan. */
+typedef struct {
+  depthcost_mhc_post_backward_args post; /* its gradients as the next boundary has left them */
+  const void* next_streams;              /* X' (T, m, d) */
+  const void* output_gradient;           /* dx (T, d) */
+  const float* next_post_gradients;      /* of H_post of X' (T, m) */
+  const float* next_residual_gradients;  /* of H_res of X' (T, m, m) */
+  depthcost_mhc_mapping mapping;
+  depthcost_norm norm;         /* gain null: no norm */
+  float* projection_gradients; /* dz / sqrt(mean(vec(X')^2) + eps) (T, m m + 2 m), written */
+  depthcost_mhc_mapping_gradients into;
+  float* gain_gradient;          /* (d), added to; null if the gain is */
+  depthcost_token_slices slices; /* of phi, bias, scales, and d of a gain */
+} depthcost_mhc_boundary_backward_args;
+DEPTHCOST_API depthcost_status depthcost_mhc_boundary_backward(
+    const depthcost_target* target, const depthcost_mhc_boundary_backward_args* args);
 
 /* Matrices of m x m, in place: `iterations` times their column and row sums are made one. */
 typedef struct {

@@ -12,7 +12,7 @@ import ctypes
 import pathlib
 import re
 
-HEADERS = ("depthcost.h", "depthcost_backward.h", "depthcost_family.h", "depthcost_unfused.h")
+HEADERS = ("depthcost.h", "depthcost_family.h", "depthcost_unfused.h")
 
 _SCALARS = {"size_t": ctypes.c_size_t, "float": ctypes.c_float}
 

@@ -1,6 +1,5 @@
 // The functions of the headers that run an operation. Each hands its struct to call.hpp.
 #include "kernels/c/call.hpp"
-#include "kernels/c/depthcost_backward.h"
 #include "kernels/c/depthcost_family.h"
 #include "kernels/c/depthcost_unfused.h"
 

@@ -3,7 +3,7 @@
     h, f = (numpy.ones((4, 4096), numpy.float32) for _ in range(2))
     kernels.residual_add(hidden_state=h, layer_output=f)     # h += f
 
-Each operation of depthcost.h, depthcost_family.h, depthcost_unfused.h and depthcost_backward.h is a function of the members
+Each operation of depthcost.h, depthcost_family.h and depthcost_unfused.h is a function of the members
 of its struct; depthcost.h says what they mean. A pointer takes an array or None, a nested struct a dict. Shapes are those
 that the headers say, row-major and contiguous; `dtype`, sizes that the shapes say and the backend need not be given.
 Rows are float32 or bfloat16, and uint16 is taken for the bits of bfloat16, which numpy does not have. What does not fit

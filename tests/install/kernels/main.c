@@ -1,5 +1,4 @@
 /* h += f, with the installed library. */
-#include <depthcost/depthcost_backward.h>
 #include <depthcost/depthcost_family.h>
 #include <depthcost/depthcost_unfused.h>
 

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "kernels/c/depthcost.h"
-#include "kernels/c/depthcost_backward.h"
 #include "kernels/c/depthcost_family.h"
 #include "kernels/c/depthcost_unfused.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <thread>
 
-#include "kernels/c/depthcost_backward.h"
+#include "kernels/c/depthcost.h"
 #include "kernels/c/guard.hpp"
 #include "tests/kernels/c/run.hpp"
 

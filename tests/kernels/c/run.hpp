@@ -3,7 +3,6 @@
 
 #include <type_traits>
 
-#include "kernels/c/depthcost_backward.h"
 #include "kernels/c/depthcost_family.h"
 #include "kernels/c/depthcost_unfused.h"
 #include "kernels/c/members.hpp"

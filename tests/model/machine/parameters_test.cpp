@@ -1,9 +1,12 @@
 // Parameters: how many a call reads, how old they are, and what they cost where tokens are few.
 #include <gtest/gtest.h>
 
-#include <map>
+#include <optional>
 #include <string>
+#include <type_traits>
 
+#include "kernels/operations/backward/operations.hpp"
+#include "kernels/operations/operations.hpp"
 #include "model/machine/catalogue.hpp"
 #include "model/machine/time.hpp"
 #include "model/operations/attnres_operations.hpp"
@@ -19,8 +22,56 @@ namespace {
 constexpr double kUs = 1e-6;
 constexpr Count kBankRows = 3;
 
-/// Every parameter of the shapes in kernels/operations/operations.hpp, one by one.
-double counted(const std::string& operation, Count S, Count m, Count d) {
+/// Adds up the parameters that an operation reads: its operands of shape (n).
+struct ParameterCounter : IgnoresSizes {
+  bool has_one_scale = false;
+  std::size_t elements = 0;
+
+  void one_or(const char* /*name*/, std::size_t& size, const char* /*of_other*/,
+              std::size_t other) const {
+    size = has_one_scale ? 1 : other;
+  }
+  template <class P>
+  void reads(const char* /*name*/, const P& /*operand*/, OperandShape shape) {
+    if (shape.size() == 1) elements += *shape.begin();
+  }
+  template <class P>
+  void reads_inner(const char* name, const P& operand, OperandShape shape) {
+    reads(name, operand, shape);
+  }
+  template <class P>
+  void reads_optional(const char* name, const P& operand, OperandShape shape) {
+    reads(name, operand, shape);
+  }
+  template <class P>
+  void updates_inner(const char* /*name*/, const P& /*operand*/, OperandShape /*shape*/) const {}
+  template <class P>
+  void writes(const char* /*name*/, const P& /*operand*/, OperandShape /*shape*/) const {}
+};
+
+/// What a call of `operation` reads by the operands of its struct, if they say it.
+std::optional<double> by_operands(std::string_view operation, Count d) {
+  ParameterCounter counter;
+  counter.has_one_scale = operation.ends_with("/scalar");
+  const std::string_view name = operation.substr(0, operation.find('/'));
+  std::optional<double> elements;
+  const auto visit = [&]<class Op>(std::type_identity<Op>) {
+    if constexpr (RowOperation<Op>)
+      if (name == kOperationName<Op>) {
+        Op op{.num_tokens = 3, .hidden_size = static_cast<std::size_t>(d)};
+        Op::operands(op, counter);
+        elements = static_cast<double>(counter.elements);
+      }
+  };
+#define DEPTHCOST_VISIT(Op, name) visit(std::type_identity<Op<float>>{});
+  DEPTHCOST_OPERATIONS(DEPTHCOST_VISIT)
+  DEPTHCOST_BACKWARD_OPERATIONS(DEPTHCOST_VISIT)
+#undef DEPTHCOST_VISIT
+  return elements;
+}
+
+/// Every parameter of the shapes of the other operations in kernels/operations, one by one.
+double by_hand(const std::string& operation, Count S, Count m, Count d) {
   const auto named = [&](std::string_view part) {
     return operation.find(part) != std::string::npos;
   };
@@ -40,12 +91,7 @@ double counted(const std::string& operation, Count S, Count m, Count d) {
                         operation.starts_with("mhc_pre") || named("boundary") ||
                         named("single_pass_mhc") || named("dense_mix");
   for (Count i = 0; has_norm && i < d; ++i) ++elements;
-  // What a call of the family is given beside its gain: lambda, A_r with beta and A_m, alpha.
-  if (operation == "scaled_add_rmsnorm")
-    for (Count i = 0; i < d; ++i) ++elements;
-  if (operation == "scaled_add_rmsnorm/scalar") ++elements;
-  if (named("residual_scaling"))
-    for (Count i = 0; i < d; ++i) elements += 4;  // both scales and shifts
+  // What a call is given beside its gain: beta with A_r and A_m, gains and matrices, alpha.
   if (operation == "hc_boundary")
     for (Count i = 0; i < m; ++i) elements += static_cast<double>(m) + 1 + 1;
   for (Count i = 0; named("altup") && i < d; ++i) {
@@ -67,8 +113,10 @@ TEST(Parameters, AreWhatALoopOverEveryShapeCounts) {
       for (const Count m : {1, 2, 4}) {
         const Operation operation =
             entry.operation({.num_sources = kBankRows, .num_queries = S, .num_streams = m});
-        EXPECT_EQ(parameter_elements(operation, 10), counted(std::string(entry.name), S, m, 10))
-            << entry.name << " S " << S << " m " << m;
+        const std::string name(entry.name);
+        EXPECT_EQ(parameter_elements(operation, 10),
+                  by_operands(name, 10).value_or(by_hand(name, S, m, 10)))
+            << name << " S " << S << " m " << m;
       }
 }
 
