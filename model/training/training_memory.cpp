@@ -27,7 +27,9 @@ std::vector<ChunkMemory> chunk_memories(const Study& study, const ResidualPath& 
     return training_tokens(study) *
            bytes(saved, as_double(study.model.hidden_size), study.model.dtype);
   };
-  const bool recomputation = study.training->layers == LayerActivations::recompute;
+  const LayerRecomputation recomputation = study.training->layers == LayerActivations::recompute
+                                               ? LayerRecomputation::decoder_layer
+                                               : LayerRecomputation::none;
   std::vector<ChunkMemory> memories;
   for (const ChunkOfLayers& chunk : chunks_of(layout_of(study))) {
     const ChunkActivations activations =
@@ -35,8 +37,7 @@ std::vector<ChunkMemory> chunk_memories(const Study& study, const ResidualPath& 
                           {.policy = path_policy(*study.training),
                            .recompute_layers = recompute_layers(path.scheme, chunk.num_layers),
                            .schedule = schedule,
-                           .recomputation = recomputation ? LayerRecomputation::decoder_layer
-                                                          : LayerRecomputation::none});
+                           .recomputation = recomputation});
     memories.push_back({in_bytes(activations.kept), in_bytes(activations.received),
                         in_bytes(activations.own_blocks), in_bytes(activations.for_weights),
                         in_bytes(activations.working)});

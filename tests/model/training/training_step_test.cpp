@@ -1,5 +1,5 @@
 // Training steps by hand: sums without a pipeline, closed forms with one, and the bytes across its
-// boundaries.
+// boundaries. It is long because each schedule has its closed form, and all share the same studies.
 #include "model/training/training_step.hpp"
 
 #include <gtest/gtest.h>

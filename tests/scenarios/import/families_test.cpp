@@ -1,6 +1,6 @@
 // The published config of a model of each family, and what becomes of it: its layers, its head, and
 // as many weights as its makers count. Keys and values are those of the named model; the files are
-// written anew.
+// written anew. The test is long because it holds a whole config for each.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
 // Families of which no model is shipped: the layers that a config of each gives, and as many
-// weights as its shapes have by hand and its makers count.
+// weights as its shapes have by hand and its makers count. The test is long because it holds a
+// whole config for each.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

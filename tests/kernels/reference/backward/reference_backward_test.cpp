@@ -1,5 +1,6 @@
 // Backward passes of the references: each gradient against central differences of the forward
-// reference, in float64, and what is moved against the backward rules of the schemes.
+// reference, in float64, and what is moved against the backward rules of the schemes. It is long
+// because each scheme needs its own operands; they share the ledger and the shapes.
 #include <gtest/gtest.h>
 
 #include "kernels/reference/attnres.hpp"
