@@ -89,7 +89,8 @@ HWY_INLINE RowGradient gradient_of(const AttnResPhase2Backward<T>& op, std::size
 
 template <class T, class Where>
 HWY_INLINE void leave(const AttnResPhase2Backward<T>& op, std::size_t t, std::size_t i, Where where,
-                      const RowGradient& row, float* query_gradient, float* gain_gradient) {
+                      StorePolicy policy, const RowGradient& row, float* query_gradient,
+                      float* gain_gradient) {
   const std::size_t at = t * op.hidden_size + i;
   fetch_ahead(op.partial_gradient + at);
   const Pair b = load(op.partial_sum + at, where);
@@ -99,13 +100,13 @@ HWY_INLINE void leave(const AttnResPhase2Backward<T>& op, std::size_t t, std::si
     add_raw(gain_gradient + i,
             Pair{broadcast(row.norm.gain_scale), broadcast(row.norm.gain_scale)} * dh * h);
     dh = norm_gradient(row.norm, gained(op, i, dh, where), h);
-    store_rounded(op.mix_gradient + at, dh, where, Cached{});
+    store_update(policy, op.mix_gradient + at, dh, where);
   }
   const SourceGradient& of = row.source;
   Pair db = multiply_add(broadcast(of.of_mix), dh, load(op.partial_gradient + at, where));
   db = multiply_add(broadcast(of.of_query), load_for<T>(op.query + i, where), db);
   db = multiply_add(broadcast(of.of_source), b, db);
-  store_rounded(op.partial_gradient + at, db, where, Cached{});
+  store_update(policy, op.partial_gradient + at, db, where);
   store_raw(query_gradient + i,
             multiply_add(broadcast(of.of_query), b, load_raw(query_gradient + i)));
 }
@@ -124,17 +125,19 @@ void phase2_backward(const AttnResPhase2Backward<T>& op, TokenRange tokens, floa
   float* gain_gradient = workspace.gain_gradient.at_least(padded(d));
   clear(query_gradient, d);
   clear(gain_gradient, d);
+  const StorePolicy policy = update_policy<T>(op.num_tokens * d * sizeof(T));
   RowGradient row;  // of row t - 1
   for (std::size_t t = tokens.begin; t <= tokens.end; ++t) {
     RowSums next{zeros(), zeros(), zeros(), zeros(), zeros(), zeros()};
     for_each_block(d, [&](std::size_t i, auto where) HWY_ATTR {
-      if (t > tokens.begin) leave(op, t - 1, i, where, row, query_gradient, gain_gradient);
+      if (t > tokens.begin) leave(op, t - 1, i, where, policy, row, query_gradient, gain_gradient);
       if (t < tokens.end) take_in(op, t, i, where, next);
     });
     if (t < tokens.end) row = gradient_of(op, t, next);
   }
   copy_in_order<T>(query_gradient, d, sums);
   if (op.norm.gain != nullptr) copy_in_order<T>(gain_gradient, d, sums + d);
+  hwy::FlushStream();
 }
 
 }  // namespace

@@ -34,11 +34,11 @@ struct NormSums {
 /// Takes in a block of token `t`, and asks for what follows in memory.
 template <class T, class Where>
 HWY_INLINE void take_in(const ResidualAddRmsNormBackward<T>& op, std::size_t t, std::size_t i,
-                        Where where, NormSums& sums) {
+                        Where where, StorePolicy policy, NormSums& sums) {
   const T* h = op.hidden_state + t * op.hidden_size + i;
   const T* dx = op.output_gradient + t * op.hidden_size + i;
-  fetch_ahead(h);
-  fetch_ahead(dx);
+  fetch_ahead(h, policy);
+  fetch_ahead(dx, policy);
   const Pair state = load(h, where);
   const Pair gained = load(dx, where) * load_for<T>(op.norm.gain + i, where);
   sums.squares = multiply_add(state, state, sums.squares);
@@ -48,18 +48,18 @@ HWY_INLINE void take_in(const ResidualAddRmsNormBackward<T>& op, std::size_t t, 
 /// Makes dh of a block of token `t`, and its part of the gain's gradient.
 template <class T, class Where>
 HWY_INLINE void leave(const ResidualAddRmsNormBackward<T>& op, std::size_t t, std::size_t i,
-                      Where where, NormBackward norm, float* gain_gradient) {
+                      Where where, StorePolicy policy, NormBackward norm, float* gain_gradient) {
   const std::size_t at = t * op.hidden_size + i;
   fetch_from_l2(op.hidden_state + at);
   fetch_from_l2(op.output_gradient + at);
   const Pair h = load(op.hidden_state + at, where);
   const Pair dx = load(op.output_gradient + at, where);
   const Pair scaled = Pair{broadcast(norm.gain_scale), broadcast(norm.gain_scale)} * dx;
-  fetch_ahead(op.gradient + at);
+  fetch_ahead(op.gradient + at, policy);
   const Pair behind = load(op.gradient + at, where);
   const Pair of_norm = multiply_add(scaled, load_for<T>(op.norm.gain + i, where),
                                     multiply_add(broadcast(norm.row_scale), h, behind));
-  store_rounded(op.gradient + at, of_norm, where, Cached{});
+  store_update(policy, op.gradient + at, of_norm, where);
   store_raw(gain_gradient + i, multiply_add(scaled, h, load_raw(gain_gradient + i)));
 }
 
@@ -70,16 +70,18 @@ void add_norm_backward(const ResidualAddRmsNormBackward<T>& op, TokenRange token
   const std::size_t d = op.hidden_size;
   float* gain_gradient = buffer.at_least(padded(d));
   clear(gain_gradient, d);
+  const StorePolicy policy = update_policy<T>(op.num_tokens * d * sizeof(T));
   NormBackward norm;  // of row t - 1
   for (std::size_t t = tokens.begin; t <= tokens.end; ++t) {
     NormSums row{zeros(), zeros()};
     for_each_block(d, [&](std::size_t i, auto where) HWY_ATTR {
-      if (t > tokens.begin) leave(op, t - 1, i, where, norm, gain_gradient);
-      if (t < tokens.end) take_in(op, t, i, where, row);
+      if (t > tokens.begin) leave(op, t - 1, i, where, policy, norm, gain_gradient);
+      if (t < tokens.end) take_in(op, t, i, where, policy, row);
     });
     norm = norm_backward(sum(row.squares), sum(row.along), d, op.norm.eps);
   }
   copy_in_order<T>(gain_gradient, d, sums);
+  hwy::FlushStream();
 }
 
 }  // namespace

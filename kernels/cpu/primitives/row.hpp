@@ -56,6 +56,15 @@ HWY_INLINE void fetch_ahead(const T* p) {
   fetch_block(p + fetched_ahead<T>(kFetchAhead));
 }
 
+/// The same in a backward pass that has an update_policy.
+template <class T>
+HWY_INLINE void fetch_ahead(const T* p, StorePolicy policy) {
+  if (policy == StorePolicy::streaming)
+    prefetch(p + kUpdateBytes / sizeof(T));
+  else
+    fetch_ahead(p);
+}
+
 /// From element `i` of a row, the distance to what is read fetched_ahead() later: in the row, or in
 /// the one that follows it, `next_row` elements after its begin.
 template <class T>
@@ -83,6 +92,15 @@ HWY_INLINE void store_by(StorePolicy policy, T* p, Pair rounded, Where where) {
     store(p, rounded, where, Streaming{});
   else
     store(p, rounded, where, Cached{});
+}
+
+/// The same for a block of a backward pass that has an update_policy.
+template <class T, class Where>
+HWY_INLINE void store_update(StorePolicy policy, T* p, Pair exact, Where where) {
+  if constexpr (sizeof(T) == sizeof(float))
+    store_by(policy, p, exact, where);
+  else
+    store_rounded(p, exact, where, Cached{});
 }
 
 /// body(first, size) for groups of `kMost` of `count` rows, then of two, then of one. `size` is an

@@ -3,6 +3,7 @@
 #include <omp.h>
 
 #include "kernels/cpu/run.hpp"
+#include "kernels/cpu/tuning.hpp"
 #include "tests/kernels/cpu/backward/backward_checks.hpp"
 
 namespace depthcost::test::backward_cpu_test {
@@ -28,6 +29,18 @@ TEST(BackwardOnCpu, OfMhcPostMatchesTheReference) { Checks::mhc_post(); }
 TEST(BackwardOnCpu, OfMhcPreMatchesTheReference) { Checks::mhc_pre(); }
 TEST(BackwardOnCpu, OfAnMhcBoundaryMatchesTheReference) { Checks::mhc_boundary(); }
 TEST(BackwardOnCpu, OfAttnResIsRightAtItsEdges) { Checks::edges_of_attnres(); }
+
+// Rows of 4,000 bytes are aligned to a vector now and then.
+TEST(BackwardOnCpu, OfSoManyRowsThatUpdatesMayBypassTheCachesMatchesTheReference) {
+  for (const std::size_t width : {1000, 1024}) {
+    const BackwardShape shape{1100, width, 1, 1, 1, 3, 0};
+    ASSERT_GE(shape.num_tokens * width * sizeof(float), cpu::kStreamBytes);
+    ResidualAddRmsNormBackwardProblem<float> residual(shape);
+    Checks::expect_matches_reference(residual);
+    Phase2BackwardProblem<float> phase2(shape);
+    Checks::expect_matches_reference(phase2);
+  }
+}
 
 template <class Problem>
 void expect_repeatable_bits(const BackwardShape& shape) {
