@@ -32,7 +32,7 @@ TEST(BackwardOnCpu, OfAttnResIsRightAtItsEdges) { Checks::edges_of_attnres(); }
 
 // Rows of 4,000 bytes are aligned to a vector now and then.
 TEST(BackwardOnCpu, OfSoManyRowsThatUpdatesMayBypassTheCachesMatchesTheReference) {
-  for (const std::size_t width : {1000, 1024}) {
+  for (const std::size_t width : {std::size_t{1000}, std::size_t{1024}}) {
     const BackwardShape shape{1100, width, 1, 1, 1, 3, 0};
     ASSERT_GE(shape.num_tokens * width * sizeof(float), cpu::kStreamBytes);
     ResidualAddRmsNormBackwardProblem<float> residual(shape);
