@@ -7,7 +7,8 @@
 namespace depthcost::bench {
 
 Arena& host_memory() {
-  // The rotation and one set more; the largest is Phase 1's: nine sources, 24 outputs, and f.
+  // The rotation and one set more. The largest is that of Phase 1 backward: 8 rows, 24 gradients of
+  // mixes and 8 of rows.
   constexpr std::size_t kMostVectors = 40;
   static const std::unique_ptr<Arena> host =
       host_arena(rotation_bytes() + kMostVectors * kLargestVectorBytes);

@@ -47,8 +47,8 @@ inline constexpr std::array kChips{
 /// nullptr for a name that is none.
 const Chip* find_chip(std::string_view name);
 
-/// 0 for the same, years between two of one vendor, more than any of these for others. A name that
-/// is none is as far from all.
+/// 0 for the same name; 1 and the years between for two of one vendor; more for other pairs. An
+/// unknown name is as far from all others as another vendor's.
 int chip_distance(std::string_view one, std::string_view other);
 
 }  // namespace depthcost

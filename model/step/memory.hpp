@@ -20,7 +20,7 @@ enum class MemoryItem : std::uint8_t {
   embedding,
   phase1_outputs,
   weights,
-  scheme_weights,  // of the residual scheme itself; every rank has them all
+  scheme_weights,  // of the residual scheme itself; ranks may share its matrices
   kv_cache,
   activations,        // of training: what backward passes of the residual path read
   pipeline_blocks,    // of training: received over the pipeline and kept

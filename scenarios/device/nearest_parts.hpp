@@ -19,8 +19,8 @@ struct Part {
   const Values& values;
 };
 
-/// Ranks shipped parts by kinship with `self`: the same architecture first, then the same kind of
-/// memory (HBM, GDDR, DDR), then the nearest datasheet bandwidth.
+/// Ranks shipped parts by kinship with `self`: the nearest architecture and vendor first, then the
+/// same kind of memory (HBM, GDDR, DDR), then the nearest datasheet bandwidth.
 class NearestParts {
  public:
   /// Only parts of the same kind (gpu, cpu) are considered.
